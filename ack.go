@@ -82,8 +82,7 @@ func (x *receiver) receiveGeneralACK(now int64, in *Datagram, r *Received) {
 	x.source.followUp(now)
 }
 
-// onResponse takes the response behind the PDS header: it is the outcome of the packet
-// that it answers.
+// onResponse takes the response behind the PDS header: the outcome of the answered packet.
 func (x *receiver) onResponse(now int64, b []byte, r *Received) {
 	at, h := x.res.Header, x.res.Handle
 	r.Payload = at
@@ -105,10 +104,10 @@ func (x *receiver) onResponse(now int64, b []byte, r *Received) {
 	x.source.refill(now, x.res.ID.PDC)
 }
 
-// readData takes a packet of data for a read of this side. It must come on the PDC that the
-// request went on. It reports false if the packet has to be refused, so that its sender sends it
-// again as it was: no message here can have asked for it, and taken in it would stand for the
-// data that is to come under its PSN.
+// readData takes a packet of data for a read of this side. The packet must come on the PDC of
+// the request. False if the packet has to be refused, and so sent again unchanged: no message
+// here can have asked for the data, and if taken in the packet would stand for the true data
+// under the PSN.
 func (x *receiver) readData(now int64, b []byte, form ses.Form, r *Received) bool {
 	n, err := x.ack.Decode(form, b[x.res.Header:])
 	if err != nil {
@@ -131,8 +130,8 @@ func (x *receiver) readData(now int64, b []byte, form ses.Form, r *Received) boo
 	return true
 }
 
-// stray counts data that no message waits for, and reports whether it is that of one that has
-// been given up.
+// stray counts data no message waits for, and reports whether the data is for a message given
+// up.
 func (x *receiver) stray() bool {
 	x.stats.StrayData++
 	f := &x.flows[x.res.ID.PDC.ID()]
@@ -149,10 +148,10 @@ func (s *source) answered(now int64, h Handle, bytes uint32) {
 	}
 }
 
-// asks is what a message has asked for and not got, in units of an asking.
+// asks is the data a message has asked for and not got, in units of an asking.
 func (s *source) asks(rec *message) *uint32 { return &s.unanswered[uint16(rec.handle)] }
 
-// refused takes the news that a peer has put off a packet of this side for want of memory.
+// refused takes the news of a packet put off by a peer for want of memory.
 func (x *receiver) refused(now int64) {
 	if isAnswer(x.res.Handle) || !x.res.Nack.IsShortage() {
 		return
@@ -164,7 +163,7 @@ func (x *receiver) refused(now int64) {
 	}
 }
 
-// place tells the caller where data for a message of this side belongs.
+// place tells the caller the place of data for a local message.
 func (s *source) place(r *Received, h Handle, ev *ses.Event) {
 	r.Action, r.Message, r.Cookie, r.Offset, r.Length = ses.ActionPlace, h, ev.Cookie, ev.DataOffset, ev.DataLength
 	if s.message(h).flags&msgErrand != 0 {

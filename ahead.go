@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// A loader has the cache lines on their way that packets will need.
+// A loader has the cache lines for coming packets under way.
 type loader struct {
 	pds    *pdc.Manager
 	cc     *ccc.Manager
@@ -18,19 +18,19 @@ type loader struct {
 	ahead      ahead
 }
 
-// aheadBy is by how many packets the second stage of an ahead is behind the first, and the
-// packet itself behind the second. 3 was fastest; 2 and 4 took 3 % more.
+// aheadBy is the distance in packets from the first stage of an ahead to the second, and
+// from the second to the packet. 3 was fastest; 2 and 4 took 3 % more.
 const aheadBy = 3
 
-// aheadLeast is from how many packets on an ahead is worth it.
+// aheadLeast is the least number of packets worth an ahead.
 const aheadLeast = 4
 
-// An ahead is a software pipeline over the acknowledgements of a batch: while one is taken
-// in, the cache lines that later ones need are on their way, so that computing overlaps with
-// waiting for memory. ([Endpoint.Prefetch] overlaps the waits with each other only.) The
-// lines of a packet are found in two stages: what prefetchPDC loads has the addresses that
-// prefetchRest goes by, aheadBy packets later. All lines have to be covered: a single one
-// that is missing costs nearly as much as all of them.
+// An ahead is a software pipeline over the acknowledgements of a batch: while a packet is
+// taken in, the cache lines for later packets are under way, so computing overlaps with
+// waiting for memory. ([Endpoint.Prefetch] overlaps only the waits with each other.) The
+// lines of a packet are found in two stages: the lines of prefetchPDC have the addresses
+// for prefetchRest, aheadBy packets later. All lines have to be covered: a single missing
+// line costs nearly as much as all.
 type ahead struct {
 	ids  [batchMost + 2*aheadBy]uint16 // PDCs, from aheadBy on; the others are 0, nobody's
 	next int                           // next step: the first stage of one packet, the second of an earlier one
@@ -38,8 +38,8 @@ type ahead struct {
 	send bool                          // packets may be sent meanwhile
 }
 
-// lookAhead begins to load what the first packets of in need, at most batchMost of them,
-// and returns how many packets that covers. Meanwhile up to room packets may be sent.
+// lookAhead begins to load the lines for the first packets of in, at most batchMost, and
+// returns the number of packets covered. Meanwhile up to room packets may be sent.
 func (l *loader) lookAhead(in []Datagram, room int) int {
 	in = in[:min(len(in), batchMost)]
 	if l.prefetched >= len(in) {
@@ -56,7 +56,7 @@ func (l *loader) lookAhead(in []Datagram, room int) int {
 	return len(in)
 }
 
-// setAhead begins an ahead for these packets; false if one of them is a request.
+// setAhead begins an ahead for the packets; false if any is a request.
 func (l *loader) setAhead(in []Datagram) bool {
 	a := &l.ahead
 	a.ids = [len(a.ids)]uint16{}

@@ -6,16 +6,15 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// An AnswerID names a request whose answer the caller owes, see
-// [Endpoint.Answer]. The zero AnswerID is none.
+// An AnswerID names a request whose answer the caller owes, see [Endpoint.Answer]. The zero
+// AnswerID is none.
 type AnswerID uint32
 
-// isAnswer reports whether the handle that the manager was given with a packet is an
-// AnswerID. The others are ses.PacketHandles, whose upper bits are the message's generation,
-// which is never 0.
+// isAnswer reports whether a packet's handle in the manager is an AnswerID. Other handles are
+// ses.PacketHandles, with the message's generation, never 0, in the upper bits.
 func isAnswer(h uint64) bool { return h>>48 == 0 }
 
-// answer is data on its way to whoever asked for it: a packet of read data, or an
+// answer is data under way to the asking peer: a packet of read data, or an
 // acknowledgement for which the caller brings the bytes.
 type answer struct {
 	rx      pdc.RxID
@@ -29,10 +28,10 @@ type answer struct {
 	lender  Handle // the rendezvous send that is read by it
 }
 
-// id is the AnswerID of a, which is in slot i.
+// id is the AnswerID of a in slot i.
 func (a *answer) id(i uint16) AnswerID { return AnswerID(a.gen)<<16 | AnswerID(i) }
 
-// answers is the slab of them.
+// answers is the slab of answers.
 type answers struct {
 	slot []answer
 	held []uint16 // by PDCID: how many are for requests on it
@@ -47,16 +46,15 @@ func (s *answers) init(n, pdcs int) {
 	}
 }
 
-// shares reports whether a PDC may have another answer: more are free than it has. So a
-// peer that reads and acknowledges nothing leaves half of them to others.
+// shares reports whether a PDC may have one more answer: more are free than the PDC has. So a
+// peer reading without acknowledging leaves half of the slab to others.
 func (s *answers) shares(h pdc.Handle) bool { return int(s.held[h.ID()]) < len(s.slot)-s.live }
 
-// spares reports whether answers may wait until their peers have shown that they receive: three
-// in four are free. Strangers who ask for data in others' names take no more.
+// spares reports whether answers may wait until the peers have shown they receive: three in
+// four are free. Strangers asking for data in others' names take no more.
 func (s *answers) spares() bool { return s.live < len(s.slot)/4 }
 
-// take returns an unused slot for the answer to a request; the caller has seen that there
-// is one.
+// take returns an unused slot for the answer to a request; the caller has checked for room.
 func (s *answers) take(rx pdc.RxID) (*answer, AnswerID) {
 	i := s.free.head - 1
 	a := &s.slot[i]
@@ -68,7 +66,7 @@ func (s *answers) take(rx pdc.RxID) (*answer, AnswerID) {
 	return a, a.id(i)
 }
 
-// find returns the answer that id names, nil if it is over.
+// find returns the answer that id names, nil if over.
 func (s *answers) find(id AnswerID) *answer {
 	if i := int(id & 0xffff); i < len(s.slot) && s.slot[i].gen == uint16(id>>16) && s.slot[i].gen&1 == 1 {
 		return &s.slot[i]
@@ -76,7 +74,7 @@ func (s *answers) find(id AnswerID) *answer {
 	return nil
 }
 
-// release frees the slot of an answer, if it is not over.
+// release frees the slot of an answer, if not over.
 func (s *answers) release(id AnswerID) {
 	if a := s.find(id); a != nil {
 		a.gen++
@@ -112,8 +110,8 @@ func (s *answers) pop(c *chain) {
 	c.head, a.next = a.next, 0
 }
 
-// alike returns how many answers from slot i on, at most so many, are one run: their handles count
-// up, and they are of one size.
+// alike returns the number of answers from slot i on, at most most, in one run: of the same
+// size, with handles counting up.
 func (s *answers) alike(i uint16, most int) (n int) {
 	for n = 1; n < most; n++ {
 		a := &s.slot[i]
@@ -127,9 +125,9 @@ func (s *answers) alike(i uint16, most int) (n int) {
 	return n
 }
 
-// pumpAnswers hands read data of f to the manager while it takes some. Each packet asks for an
-// acknowledgement: a PDC with data outstanding cannot be closed in order, and nobody knows
-// whether another request follows.
+// pumpAnswers hands read data of f to the manager while the manager takes some. Each packet
+// asks for an acknowledgement: a PDC with data outstanding cannot be closed in order, and
+// nobody knows whether a further request follows.
 func (s *source) pumpAnswers(now int64, f *flow) {
 	for f.ahead < s.submitAhead && f.answers.head != 0 {
 		i := f.answers.head - 1
@@ -157,14 +155,14 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 	}
 }
 
-// Answer brings what [Received] has asked for: the value of a fetching atomic, or
+// Answer brings the data asked for by [Received]: the value of a fetching atomic, or
 // the bytes of a short read, Received.Length of them. reply becomes the acknowledgement,
 // and needs the capacity [Endpoint.ReplyMax]; its State, set by the caller, goes into the
 // acknowledgement for congestion control. On an ordered PDC the answers have to come in
 // the order of the requests.
 //
-// Errors: ses.ErrStale when nothing waits for it, or its PDC has ended; ses.ErrRange when
-// data has another length; pdc.ErrShortBuffer.
+// Errors: ses.ErrStale when nothing waits for the answer, or the PDC has ended; ses.ErrRange
+// when data has the wrong length; pdc.ErrShortBuffer.
 func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) error {
 	if !e.clock.even(now) {
 		return e.answerOdd(now, id, data, reply)
@@ -185,10 +183,10 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 	return e.recv.reply(now, id, reply)
 }
 
-// Refuse is [Endpoint.Answer] for a host that cannot bring the data: code is its reason.
-// With the id of a [Payload].Answer, reply is the packet that [Endpoint.Transmit] has given,
-// and then brings the reason in place of the data. The errors are those of Answer;
-// [ses.ErrRange] means that code is not one of a failure, or wider than its 6 bits.
+// Refuse is [Endpoint.Answer] for a host that cannot bring the data: code is the reason. With
+// the id of a [Payload].Answer, reply is the packet from [Endpoint.Transmit], and then brings
+// the reason in place of the data. Errors as from Answer; [ses.ErrRange] means that code is no
+// failure, or wider than 6 bits.
 func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
 	if !e.clock.even(now) {
 		return e.refuseOdd(now, id, code, reply)
@@ -215,14 +213,14 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 	return e.recv.reply(now, id, reply)
 }
 
-// withhold makes a packet of read data, and those that repeat it, say that there is none.
+// withhold makes a packet of read data, and the repetitions, report missing data.
 func (a *answer) withhold(code ses.ReturnCode, out *Datagram) {
 	header := len(out.Packet) - a.reply.Len()
 	a.reply.ReturnCode, a.reply.PayloadLength, a.length = code, 0, 0
 	out.Packet, out.Payload = a.reply.AppendTo(out.Packet[:header]), Payload{}
 }
 
-// reply sends e.response as the answer that is owed to a request.
+// reply sends e.response as the answer owed to a request.
 func (x *receiver) reply(now int64, id AnswerID, reply *Datagram) error {
 	buf := reply.Packet[:cap(reply.Packet)]
 	state := reply.State

@@ -1,26 +1,26 @@
 package uetcc
 
-// askUnit is what an asking counts in, bytes: an answer takes memory of the peer however short
-// it is, but short ones take less of the path.
+// askUnit is the unit of an asking, bytes: even a short answer takes memory of the peer, but
+// less of the path.
 const askUnit = 256
 
-// firstAsked is how many units an asking lets be under way before it knows what the path and
-// the peer can take: 64 KB, or so many packets of an unit.
+// firstAsked is the units allowed under way by an asking before the capacity of path and peer
+// is known: 64 KB, or as many packets of a unit.
 const firstAsked = 64 << 10 / askUnit
 
-// An asking is the window of what the reads and fetching atomics of one PDC have asked for and
-// not got, in units. A round begins with what has been asked for and ends when that is answered.
+// An asking is the window on the data that the reads and fetching atomics of a PDC have asked
+// for and not got, in units. A round begins with the data asked for and ends when answered.
 //
 //	asked - arrived <= size and a packet, or more for a while after a cut
 //
-// The window grows to twice what a round of the shortest time would have brought, which is two
-// bandwidth-delay products of what the path and the peer have given; beyond that, or what a cut
-// has left, by a 64th and a packet in a round. A peer that is short of memory for answers cuts it
-// by half, once in a round. Delay cuts nothing: data of an answer that waits at the peer's
-// congestion control waits there whatever the window, and a path that has become longer needs
-// what one that is full does not. Totals are of the life of the PDC, modulo 2^32.
+// The window grows to twice the data that a round of the shortest time would have brought: two
+// bandwidth-delay products at the rate of path and peer. Beyond, or above the rest after a cut,
+// the window grows by a 64th and a packet in a round. A peer short of memory for answers cuts
+// the window by half, once in a round. Delay cuts nothing: answers held by the peer's
+// congestion control wait there under any window, and a path grown longer, unlike a full path,
+// needs the window. Totals are over the life of the PDC, modulo 2^32.
 //
-// The specification bounds what is read by PSNs alone, and has the peer refuse the rest
+// The specification bounds reads by PSNs alone, and has the peer refuse the rest
 // (NO_SES_MSG_AVAIL), each packet for NACK_Retx_Time.
 type asking struct {
 	size    uint32 // 0: nothing is known yet
@@ -35,14 +35,14 @@ type asking struct {
 	cut     bool   // in this round
 }
 
-// askedMost, units, is a window of 8 GB, and keeps totals apart that differ by one.
+// askedMost, units, is a window of 8 GB, and keeps totals apart that differ by 1.
 const askedMost = 1 << 25
 
-// unitsOf is what an answer of so many bytes counts.
+// unitsOf is the units of an answer of so many bytes.
 func unitsOf(bytes uint32) uint32 { return max((bytes+askUnit-1)/askUnit, 1) }
 
-// room returns how many packets of so many units may be asked for: one more than fit, so that
-// any packet may be asked for in the end.
+// room returns the number of packets of so many units that may be asked for: one more than fit,
+// so any packet gets a turn in the end.
 func (a *asking) room(units uint32) uint32 {
 	if a.size == 0 {
 		a.size = firstAsked
@@ -92,7 +92,7 @@ func (a *asking) learn(took uint32) {
 	a.size = min(max(grown, uint32(path)), askedMost)
 }
 
-// shorten takes note that the peer has refused a packet for want of memory.
+// shorten takes note of a packet refused by the peer for want of memory.
 func (a *asking) shorten(now int64) {
 	if a.cut || a.size == 0 {
 		return
@@ -102,7 +102,7 @@ func (a *asking) shorten(now int64) {
 	a.most, a.cut = a.size, true
 }
 
-// drop forgets units that nothing more is expected for.
+// drop forgets units nothing more is expected for.
 func (a *asking) drop(units uint32) {
 	if a.arrived += units; int32(a.arrived-a.end) > 0 {
 		a.end = a.arrived

@@ -1,8 +1,8 @@
 package uetcc
 
-// A clock turns the times of the caller into ones that never go back: where they do, it goes on
-// from the last one at the caller's pace, so that no timer waits until the caller's clock is
-// where it was.
+// A clock turns the caller's times into times that never go back: after a step back the clock goes
+// on from the last time at the caller's pace, so no timer waits until the caller's clock has
+// caught up.
 type clock struct {
 	last   int64 // ns; the latest time that was given out
 	skew   int64 // what it adds, ns
@@ -32,8 +32,8 @@ func (c *clock) begin(now int64) int64 {
 // end ends what begin began.
 func (c *clock) end() { c.odd = c.tapped || c.skew != 0 }
 
-// read returns the time that now stands for. What it has just returned stands for itself, as calls
-// of the endpoint use one another.
+// read returns the time meant by now. A time just returned means the same time again, as calls of
+// the endpoint use one another.
 func (c *clock) read(now int64) int64 {
 	if c.even(now) {
 		return now
@@ -55,8 +55,8 @@ func (c *clock) readOdd(now int64) int64 {
 	return t
 }
 
-// when returns which time of the caller stands for at: not the latest that was given out, which
-// would stand for itself, so that at never came for who waits for it to the nanosecond.
+// when returns the caller's time that means at: never the latest time given out, since that means
+// the same time again, and at would never come for a caller waiting to the nanosecond.
 func (c *clock) when(at int64) int64 {
 	if at -= c.skew; at == c.last && c.skew != 0 {
 		at++

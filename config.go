@@ -20,43 +20,42 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// ErrConfig is wrapped by every error of [NewEndpoint], together with that of the package
+// ErrConfig is wrapped by every error of [NewEndpoint], together with the error of the package
 // whose part is wrong.
 var ErrConfig = errors.New("uetcc: invalid configuration")
 
 // A Config sizes an [Endpoint] and sets its parameters. All memory is taken at
-// construction; a zero field means what its comment says. The defaults take some 4 MB.
+// construction; a zero field means the default in the field's comment. The defaults take some 4 MB.
 type Config struct {
 	Address netip.Addr // of this FEP
 
 	// MTU is the payload bytes of a full packet: 1024, 2048, 4096 or 8192 (default 4096). A peer
-	// with a smaller one refuses the first message on each PDC, which then goes in packets that
-	// it takes. The first packet of a read that brings header data has no room to say how much it
-	// asks for: such reads need a target with the same MTU.
+	// with a smaller MTU refuses the first message on each PDC, sent again then in smaller packets.
+	// The first packet of a read with header data has no room for the requested length: such reads
+	// need a target with the same MTU.
 	MTU uint32
 
-	// Network is what lies between the peers, and says what the fields of PDS and CC that
-	// belong together are where they are zero. The default is safe on any.
+	// Network is the kind of network between the peers, and sets related zero fields of PDS and CC
+	// together. The default is safe on any network.
 	Network Network
 
 	// PDS is delivery: timers, windows, acknowledgement. InferLoss follows from Network. For
-	// BufferROD see [Endpoint.Replay]. Range is twice what the path holds by CC.NSCC.LinkRate and
-	// BaseRTT, at least 1024, so that one message fills it. BaseRTT, which the timers follow, defaults to CC.NSCC.BaseRTT, and
-	// TargetQDelay to that of CC.NSCC.Tuning.
+	// BufferROD see [Endpoint.Replay]. Range is twice the packets on the path by CC.NSCC.LinkRate
+	// and BaseRTT, at least 1024, so one message fills the path. BaseRTT, the base of the timers,
+	// defaults to CC.NSCC.BaseRTT, and TargetQDelay to the target of CC.NSCC.Tuning.
 	PDS pdc.Config
 
 	// CC is congestion control. Of CC.NSCC set LinkRate (default 100 Gb/s) and BaseRTT (12 us, or
-	// what is measured, see Network). Leave its Profile to Network, and its MTU, which follows from the one above: with
-	// a smaller one each full packet may exceed the window by the difference.
-	// BaseRTT is that of a full packet on the longest path when nothing else is on it, with
-	// the packet's own time on the links: Path.BaseRTT of package hw/link, plus the time that
-	// the software of both ends takes.
+	// the measured time, see Network). Leave the Profile to Network, and the MTU, derived from
+	// Config.MTU: with a smaller MTU each full packet may exceed the window by the difference.
+	// BaseRTT is for a full packet on the longest path when idle, with the packet's time on the
+	// links: Path.BaseRTT of package hw/link, plus the time of the software at both ends.
 	CC ccc.Config
 
-	// Algorithm, if not nil, gives each new congestion control context an algorithm of your
-	// own, or none if it returns nil: before the first packet to a peer goes, be it data or
-	// the answer to a read. It runs beside what CC.Control names, or alone with
-	// [ccc.ControlNone]. [ccc.Manager.SetAlgorithm] changes it later.
+	// Algorithm, if not nil, gives each new congestion control context a user's algorithm, or none
+	// for nil: before the first packet to a peer goes, be it data or the answer to a read. The
+	// algorithm runs beside CC.Control's, or alone with [ccc.ControlNone].
+	// [ccc.Manager.SetAlgorithm] changes algorithms later.
 	Algorithm func(ccc.Key) ccc.Algorithm
 
 	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
@@ -64,36 +63,35 @@ type Config struct {
 	Waiting int // messages that may wait for a PDC of each pool, up to 65,535 (default 64)
 	RUDI    int // RUDI packets that may be outstanding, up to 65,535 (default 256)
 
-	// Contexts is how many congestion control contexts messages may use, one for each peer and
-	// traffic class with PDCs, up to 65,535 (default 256); there is one more for answers. A message
-	// to one peer more waits as for a PDC. So does the read of what did not come with a rendezvous
-	// send, which needs a context of its own where AnswerTC is not the class of messages; if it
-	// finds none, both ends are told that the send has failed.
+	// Contexts is the most congestion control contexts for messages, one for each peer and traffic
+	// class with PDCs, up to 65,535 (default 256); answers have one more. A message to a further
+	// peer waits as for a PDC. So does the read of the rest of a rendezvous send, in need of a
+	// separate context where AnswerTC is not the class of messages; if no context is free, both
+	// ends are told of a failed send.
 	Contexts int
 
-	// Messages is how many messages of this endpoint may be in progress, up to 65,534 (default
-	// 1024). What it starts by itself for sends of peers, rendezvous and deferrable ones, has a
-	// quarter as many places of its own.
+	// Messages is the most local messages in progress, up to 65,534 (default 1024). Messages
+	// started on behalf of peers' rendezvous and deferrable sends have a quarter as many separate
+	// places.
 	Messages int
 
-	// Answers is how many reads and fetching atomics of peers, counted in packets, may wait
-	// for their answer at once, up to 65,535 (default twice PDS.Range, so 2048). A PDC gets another one only while
-	// more are free than it has, so one alone may have half of them.
+	// Answers is the most reads and fetching atomics of peers, counted in packets, waiting for
+	// answers at once, up to 65,535 (default twice PDS.Range, so 2048). A PDC gets one more only
+	// while more are free than the PDC has, so a single PDC may have half.
 	Answers int
 
-	// Target bounds what peers may use here (default: 1 process with 16 indices, 16
-	// regions, 16 receive buffers, 1024 messages and 1024 pending sends). Its MTU is
-	// filled in.
+	// Target bounds the peers' use of resources (default: 1 process with 16 indices, 16
+	// regions, 16 receive buffers, 1024 messages and 1024 pending sends). Target's MTU is filled
+	// in.
 	Target ses.TargetConfig
 
 	// Receiver is the scheduler of receiver credit, in use where CC.Control has RCCC. Credit
-	// goes out in CREDIT packets; each ACK_CC repeats it (CC_CREDIT), unless there is NSCC, too,
-	// whose state it then has.
-	// Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate, MaxCredit and MaxDemand
-	// are those of CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else CC.NSCC.BaseRTT)
-	// and at least 1 ms, Policy is a [rccc.PullPolicy]. An address gets another sender only
-	// while more are free than it has. In idle time that policy gives each sender up to
-	// MaxCredit unasked, with a packet for each Grant; one with NoIdleCredit does not.
+	// goes out in CREDIT packets; each ACK_CC repeats it (CC_CREDIT), unless NSCC runs, too, whose
+	// state the ACK_CC then has. Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate,
+	// MaxCredit and MaxDemand come from CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else
+	// CC.NSCC.BaseRTT) and at least 1 ms, Policy is a [rccc.PullPolicy]. An address gets one more
+	// sender only while more are free than the address has. In idle time the PullPolicy gives each
+	// sender up to MaxCredit unasked, with a packet for each Grant, except with NoIdleCredit.
 	Receiver rccc.ReceiverConfig
 
 	// Penalty is the rcv_cwnd_pend of acknowledgements while bytes wait on the way into the memory
@@ -111,10 +109,10 @@ type Config struct {
 	// [ses.InitiatorConfig].
 	SwapBoth bool
 
-	// MessageTimeout is how long a message of this endpoint may stand still, ns, up to 2^60: one
-	// of which nothing is sent, acknowledged, read or tried again ends after that, and before half
-	// as much again, with [pdc.CauseMessageTimeout], or [pdc.CauseNoCredit] if it waits for
-	// credit; what else has stood still on its PDC ends with it. A deferrable send whose peer
+	// MessageTimeout is the time a local message may stand still, ns, up to 2^60: a message with
+	// nothing sent, acknowledged, read or tried again ends after MessageTimeout to 1.5
+	// MessageTimeout, with [pdc.CauseMessageTimeout], or [pdc.CauseNoCredit] when waiting for
+	// credit; other messages standing still on the same PDC end, too. A deferrable send whose peer
 	// posts no buffer stands still (default: 60 s).
 	MessageTimeout int64
 
@@ -127,11 +125,10 @@ type Config struct {
 	ControlTC uint8 // traffic class of acknowledgements and control packets, except probes that look for losses
 	AnswerTC  uint8 // of what peers have this side send: data of RUD and ROD reads, reads of rendezvous, ready to restart
 
-	// Seed is what PDCIDs, Start_PSNs, hashes and the choice of paths are drawn from. 0, for
-	// every network, draws one from crypto/rand. Any other asks for determinism, in simulations
-	// and tests: equal inputs then give equal packets, so that peers take the first packets of an
-	// endpoint that starts again for those of its former life, and acknowledge what they never
-	// deliver.
+	// Seed is the seed of PDCIDs, Start_PSNs, hashes and the choice of paths. 0, for every network,
+	// draws a seed from crypto/rand. Other values ask for determinism, in simulations and tests:
+	// equal inputs then give equal packets, so peers take the first packets of a restarted endpoint
+	// for packets of the former life, and acknowledge without delivery.
 	Seed uint64
 
 	Now int64 // the first time, ns: this and all later ones are 0 or more and below 2^62
@@ -169,15 +166,15 @@ func (c *Config) fill() {
 	c.Target.Seed = cmp.Or(c.Target.Seed, c.seedFor(seedTarget))
 }
 
-// reach is how many packets a PDC may have under way where nothing says it: twice what the path
-// holds, but no fewer than the specification's default, and no more than can be announced.
+// reach is the default limit of packets under way on a PDC: twice the packets on the path, but no
+// fewer than the specification's default, and no more than can be announced.
 func (c *Config) reach() int {
 	n := &c.CC.NSCC
 	packets := 2 * float64(n.LinkRate) * float64(n.BaseRTT) / 1e9 / float64(c.MTU)
 	return int(min(max(packets, 1024), pdc.MaxRange))
 }
 
-// maxMessages is how many messages there may be of an endpoint, errands among them.
+// maxMessages is the most messages of an endpoint, errands included.
 const maxMessages = 65535
 
 // credits reports whether receivers grant credit, of their rate or of the cells of their buffer.
@@ -215,7 +212,7 @@ func (c *Config) validate() error {
 	)
 }
 
-// NewEndpoint validates c and allocates all that the endpoint ever uses. The error wraps
+// NewEndpoint validates c and allocates all memory of the endpoint. The error wraps
 // [ErrConfig] and names the field.
 func NewEndpoint(c Config) (*Endpoint, error) {
 	c.fill()
@@ -236,7 +233,7 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 	return e, nil
 }
 
-// join shows the parts of e to each other, and each what it has of c.
+// join connects the parts of e, and gives each the settings from c.
 func (e *Endpoint) join(c *Config) {
 	s, x, l := &e.source, &e.recv, &e.loader
 	s.pds, s.cc, s.target, s.credit, s.flows, s.stats, s.local, s.mtu = e.pds, e.cc, e.target, e.credit, e.flows, &e.stats, e.local, e.mtu
@@ -246,7 +243,7 @@ func (e *Endpoint) join(c *Config) {
 	l.pds, l.cc, l.target, l.flows, l.source = e.pds, e.cc, e.target, e.flows, s
 }
 
-// newSES makes the semantic half of e and what it needs.
+// newSES makes the semantic half of e with all resources.
 func (e *Endpoint) newSES(c *Config) (err error) {
 	if e.target, err = ses.NewTarget(c.Target); err != nil {
 		return err
@@ -267,7 +264,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	return nil
 }
 
-// newPDS makes the delivery half of e and what it needs.
+// newPDS makes the delivery half of e with all resources.
 func (e *Endpoint) newPDS(c *Config) error {
 	cp, err := ccc.NewParams(c.CC)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/uetcc/uetcc/rccc/tfc"
 )
 
-// A creditor is the destination half of receiver credit: who asks for it, and on which PDC
-// to answer. Grants go out as CREDIT control packets when they are due. Acknowledgements
-// repeat them, but not beside NSCC, whose state has the same place in an ACK_CC.
+// A creditor is the destination half of receiver credit: the askers, and the PDC for answers
+// to each. Grants go out as CREDIT control packets when due. Acknowledgements repeat grants,
+// but not beside NSCC, whose state has the same place in an ACK_CC.
 type creditor struct {
 	recv    *rccc.Receiver
 	byKey   *table.Map // {peer, this endpoint, ccc_id} -> slot
@@ -25,7 +25,7 @@ type creditor struct {
 	cells   *cellar      // with TFC, whose credit is no schedule's
 }
 
-// A creditSender is a context of a peer. Several PDCs may share it.
+// A creditSender is a context of a peer. Several PDCs may share a context.
 type creditSender struct {
 	handle rccc.Handle
 	pdc    pdc.Handle // the one it used last, which grants go out on unless it has ended
@@ -33,7 +33,7 @@ type creditSender struct {
 	source table.Source
 }
 
-// newCreditor makes the creditor that c asks for, nil if none.
+// newCreditor makes the creditor asked for by c, nil if none.
 func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	cells := p.TFC()
 	if !c.credits() {
@@ -70,12 +70,12 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	return k, nil
 }
 
-// creditKey names a sender, by its address and its name for its context.
+// creditKey names a sender, by address and ccc_id.
 func creditKey(in *Datagram, id uint8) table.Key {
 	return table.Key{in.Src.Hi, in.Src.Lo, in.Dst.Hi, in.Dst.Lo, uint64(id)}
 }
 
-// demand takes in what a packet that arrived on a PDC asks for: its credit target.
+// demand takes in the credit target of a packet that arrived on a PDC.
 func (x *receiver) demand(now int64, in *Datagram) {
 	f := &x.flows[x.res.ID.PDC.ID()]
 	f.belong(x.res.ID.PDC)
@@ -97,7 +97,7 @@ func (x *receiver) demand(now int64, in *Datagram) {
 	k.recv.OnArrival(s.handle, now, arrival, rccc.Quanta(d.Target).Extend(k.recv.Target(s.handle)))
 }
 
-// demandNext is demand for a request on PDC h that the manager has not looked at.
+// demandNext is demand for a request on PDC h the manager has not looked at.
 func (x *receiver) demandNext(now int64, in *Datagram, h pdc.Handle) {
 	q := pds.Request{Type: pds.Type(in.Packet[0] >> 3)}
 	if !q.HasCC() {
@@ -109,7 +109,7 @@ func (x *receiver) demandNext(now int64, in *Datagram, h pdc.Handle) {
 	x.demand(now, in)
 }
 
-// creditSender finds the sender of a PDC that has not asked before, or adds it.
+// creditSender finds the sender of a PDC asking for the first time, or adds a sender.
 func (x *receiver) creditSender(now int64, in *Datagram, f *flow) *creditSender {
 	k, id := x.credit, x.res.Demand.CCCID
 	key := creditKey(in, id)
@@ -146,9 +146,9 @@ func (x *receiver) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	return &k.senders[slot]
 }
 
-// startOf is the credit with which a sender that is not known begins, bytes. A context that
-// this side has forgotten resumes one window below what it asks for; the totals on the wire
-// are modulo 2^24 quanta.
+// startOf is the credit at the begin of an unknown sender, bytes. A context forgotten here
+// resumes one window below the target asked for; the totals on the wire are modulo 2^24
+// quanta.
 func (k *creditor) startOf(target uint32) int64 {
 	return max(k.start, k.recv.Resume(rccc.Quanta(target).Extend(1<<31)))
 }
@@ -175,7 +175,7 @@ func (x *receiver) ackState(in *Datagram) pdc.AckState {
 	return k.tell(host, k.grantedTo(in))
 }
 
-// creditState is ackState for what came on PDC h.
+// creditState is ackState for a packet on PDC h.
 func (x *receiver) creditState(host pdc.AckState, h pdc.Handle) pdc.AckState {
 	host = x.backlog.host(host)
 	k, f := x.credit, &x.flows[h.ID()]
@@ -185,8 +185,8 @@ func (x *receiver) creditState(host pdc.AckState, h pdc.Handle) pdc.AckState {
 	return k.tell(host, k.granted(f.sender))
 }
 
-// tell is what an acknowledgement says where there is a total of credit to tell, bytes. The
-// host may do so by itself.
+// tell is the state of an acknowledgement with a total of credit to tell, bytes. The host
+// may tell a total, too.
 func (k *creditor) tell(host pdc.AckState, total int64) pdc.AckState {
 	if host.Type != pds.CCNSCC {
 		return host
@@ -202,7 +202,7 @@ func (k *creditor) granted(h rccc.Handle) int64 {
 	return k.recv.Target(h) - k.recv.Senders().Demand(h.Slot())
 }
 
-// grantedTo is the credit so far of the sender that a request of a new PDC comes from.
+// grantedTo is the credit so far of the sender a request of a new PDC comes from.
 func (k *creditor) grantedTo(in *Datagram) int64 {
 	q := pds.Request{Type: pds.TypeRUDCCReq}
 	q.DecodeRestCC((*[pds.RequestCCLen]byte)(in.Packet))
@@ -215,14 +215,14 @@ func (k *creditor) grantedTo(in *Datagram) int64 {
 	return k.startOf(q.CreditTarget)
 }
 
-// shares reports whether an address may have another sender: more are free than it has. So
-// a peer of many contexts leaves half of them to others.
+// shares reports whether an address may have one more sender: more are free than the address
+// has. So a peer of many contexts leaves half of the senders to others.
 func (k *creditor) shares(s table.Source) bool {
 	return k.held.Held(s) < len(k.senders)-k.recv.Senders().Count()
 }
 
-// displaces makes room for a sender of an address among those that are silent. Tick does so
-// too, but may have had nothing to do for long, and leaves those that hold nothing.
+// displaces makes room for a sender of an address among the silent senders. Tick does so
+// too, but may not have run for long, and leaves senders that hold nothing.
 func (k *creditor) displaces(now int64, s table.Source) bool {
 	if h, ok := k.recv.Displace(now); ok {
 		k.drop(h)
@@ -230,9 +230,9 @@ func (k *creditor) displaces(now int64, s table.Source) bool {
 	return k.shares(s)
 }
 
-// startedOver reports whether the target of a new PDC is so far back that its context cannot
-// be the one known by this name. The source has lost or closed that one, and would discard a
-// credit that goes on from its total as a jump.
+// startedOver reports whether the target of a new PDC is so far back that the context cannot
+// be the known context of the same name. The source has lost or closed the known context,
+// and would discard a credit based on the old total as a jump.
 func (k *creditor) startedOver(h rccc.Handle, target uint32) bool {
 	if k.cells != nil { // the target is what the source has charged
 		received := k.cells.dst[h.Slot()].Received()
@@ -241,7 +241,7 @@ func (k *creditor) startedOver(h rccc.Handle, target uint32) bool {
 	return rccc.Quanta(target).Extend(k.recv.Target(h)) < k.recv.Resume(k.granted(h))
 }
 
-// grant writes the next credit that is due, and reports false if none is.
+// grant writes the next credit due, or reports false.
 func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 	if e.credit.cells != nil {
 		return e.grantCells(now, out, buf)
@@ -263,7 +263,7 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 	}
 }
 
-// creditClosed takes an ended PDC from its sender, which ends with the last one.
+// creditClosed takes an ended PDC from the sender; the last PDC ends the sender.
 func (s *source) creditClosed(h pdc.Handle) {
 	f := &s.flows[h.ID()]
 	if f.pdc != h || f.sender == 0 {
@@ -311,7 +311,7 @@ func (k *creditor) expire(now int64) {
 	}
 }
 
-// drop forgets a sender that the receiver has removed.
+// drop forgets a sender the receiver has removed.
 func (k *creditor) drop(h rccc.Handle) {
 	k.byKey.Delete(table.NewHandle(uint16(h.Slot()), 1))
 	if k.cells != nil {
@@ -321,7 +321,7 @@ func (k *creditor) drop(h rccc.Handle) {
 	k.senders[h.Slot()] = creditSender{}
 }
 
-// Credit returns the receiver that hands out credit, to slow it down or to look at it; nil
+// Credit returns the receiver that hands out credit, for a look or a slow-down; nil
 // unless [Config].CC uses RCCC.
 func (e *Endpoint) Credit() *rccc.Receiver {
 	if e.credit == nil {

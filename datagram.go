@@ -5,21 +5,21 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// udpLen is the length of the UDP header, which counts to the nominal size.
+// udpLen is the length of the UDP header, part of the nominal size.
 const udpLen = 8
 
-// A Datagram is one packet on its way in or out. Fields marked in or out matter that way only.
+// A Datagram is a packet on the way in or out. Fields marked in or out matter only on the way
+// in or out.
 type Datagram struct {
-	// Packet begins with the PDS header. In: everything up to the trailer. Out: the
-	// headers; what follows them is Payload, which the caller appends. The data that
-	// [Endpoint.Answer] was given is in it already. Its capacity must be at least [HeaderMax]
-	// bytes, for a reply [Endpoint.ReplyMax].
+	// Packet begins with the PDS header. In: everything up to the trailer. Out: the headers;
+	// the caller appends Payload. Data given to [Endpoint.Answer] is inside already. The
+	// capacity must be at least [HeaderMax] bytes, for a reply [Endpoint.ReplyMax].
 	Packet []byte
 
 	Src, Dst pdc.Addr // of the fabric endpoints that it comes from and goes to
 
-	// Size is the nominal size, bytes (see [pds.NominalSize]). In: 0 stands for that of
-	// UET over UDP with this Packet.
+	// Size is the nominal size, bytes (see [pds.NominalSize]). In: 0 stands for the size of
+	// UET over UDP with Packet.
 	Size int64
 
 	Entropy uint16       // out: the path: UDP source port, or entropy header
@@ -39,8 +39,9 @@ func (d *Datagram) nominal() int64 {
 	return pds.NominalSize(udpLen + len(d.Packet))
 }
 
-// A Payload says which bytes the caller appends to a packet. With a Message they are those
-// from Offset on of what the message with this Cookie sends, without one those at Address.
+// A Payload names the bytes that the caller appends to a packet. With a Message the bytes are
+// from Offset on in the data of the message with the given Cookie, without a Message at
+// Address.
 type Payload struct {
 	Length  uint32   // bytes; 0: nothing follows
 	Offset  uint32   // of the first byte within the message, or within what a read asked for

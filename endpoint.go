@@ -9,14 +9,14 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// HeaderMax is the room that the headers of any packet need, bytes: a request
+// HeaderMax is the room the headers of any packet need, bytes: a request
 // with a credit target and a compare-and-swap.
 const HeaderMax = pds.RequestCCLen + ses.StandardLen + ses.CompareSwapLen
 
 // An Endpoint is one fabric endpoint: the semantic sublayer, the PDS manager and
-// congestion control put together. It does no I/O, reads no clock, never touches
-// payload memory, and allocates nothing after [NewEndpoint]. See the package
-// comment for the loop around it.
+// congestion control put together. An Endpoint does no I/O, reads no clock, never touches
+// payload memory, and allocates nothing after [NewEndpoint]. See the package comment for the
+// loop around the Endpoint.
 //
 // now is nanoseconds of a monotonic clock in every call, 0 or more and below 2^62. Single
 // writer, and not to be copied.
@@ -42,8 +42,8 @@ type Endpoint struct {
 	run      pdc.Run
 }
 
-// A source is the half of an Endpoint that sends: messages of this side, and the data that
-// peers have asked for, on their way into the manager of the PDCs and until they have ended.
+// A source is the half of an Endpoint that sends: local messages, and the data asked for by
+// peers, on the way into the manager of the PDCs and until the end.
 type source struct {
 	pds    *pdc.Manager
 	cc     *ccc.Manager
@@ -73,7 +73,7 @@ type source struct {
 	tx          ses.TxReq
 	op          ses.Operation
 
-	// Rendezvous and deferrable sends, which the two sides come back to.
+	// Rendezvous and deferrable sends, continued later by the two sides.
 	lendTag  uint64     // upper half of the keys of lent regions
 	lending  int        // messages with a lent region
 	answerTC uint8      // traffic class of errands
@@ -82,8 +82,8 @@ type source struct {
 	errands, errandRoom int // messages in progress that are errands, and how many may be
 }
 
-// A receiver is the half of an Endpoint that takes packets in: it judges what peers ask for,
-// and answers.
+// A receiver is the half of an Endpoint that takes packets in: judging requests of peers,
+// and answering.
 type receiver struct {
 	pds    *pdc.Manager
 	target *ses.Target
@@ -109,8 +109,8 @@ type receiver struct {
 	bytes    [pdc.ResponseMax]byte
 }
 
-// Stats counts what an endpoint has seen since it was made. Its manager has counters of
-// its own, see [pdc.Stats].
+// Stats counts the events of an endpoint since creation. The manager has further counters,
+// see [pdc.Stats].
 type Stats struct {
 	Broken    uint64 // messages of peers whose PDC ended before they were whole, each an [Event]
 	StrayData uint64 // packets of read data that no message waited for
@@ -127,10 +127,10 @@ func (e *Endpoint) Stats() Stats {
 	return s
 }
 
-// String names the counters that are not 0.
+// String names the counters other than 0.
 func (s Stats) String() string { return counters.String(s) }
 
-// Usage is how much of its memory an endpoint uses now. Everything is 0 when nothing
+// Usage is the memory of an endpoint in use now. All fields are 0 when nothing
 // is under way, the PDCs have closed, and all completions have been polled.
 type Usage struct {
 	Messages int // started here and in progress
@@ -145,7 +145,7 @@ type Usage struct {
 	Senders  int // peers' contexts that credit is scheduled for
 }
 
-// String names the counts that are not 0.
+// String names the counts other than 0.
 func (u Usage) String() string { return counters.String(u) }
 
 // Usage counts, in time proportional to the number of contexts.
@@ -162,22 +162,22 @@ func (e *Endpoint) Usage() Usage {
 	return u
 }
 
-// ReplyMax returns the capacity that the Packet of a reply needs, bytes: [HeaderMax], or
-// more if PDS.MaxAckData of the [Config] is above its default.
+// ReplyMax returns the capacity needed by the Packet of a reply, bytes: [HeaderMax], or more
+// if PDS.MaxAckData of the [Config] is above the default.
 func (e *Endpoint) ReplyMax() int { return e.replyMax }
 
-// PDS returns the manager of the PDCs, to look at one or to close it. What closing does to
-// messages comes with the next Tick, which is then due at once.
+// PDS returns the manager of the PDCs, to look at or close a PDC. The effect of closing on
+// messages comes with the next Tick, then due at once.
 func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
 
 // CC returns the manager of the congestion control contexts: to take snapshots, to plug in
-// an algorithm, to change a mode. The context of a PDC is in its [pdc.Info]. Leave it to
-// the endpoint to open contexts and to tell them events.
+// an algorithm, to change a mode. The context of a PDC is in its [pdc.Info]. Only the
+// endpoint opens contexts and reports events.
 //
 // Other goroutines may call [ccc.Manager.Refresh] once the endpoint's own has called
-// [ccc.Manager.TryOwn], which succeeds, and calls [ccc.Manager.Drain] in its loop.
+// [ccc.Manager.TryOwn], with success, and calls [ccc.Manager.Drain] in its loop.
 func (e *Endpoint) CC() *ccc.Manager { return e.cc }
 
-// Target returns the side that peers' requests arrive at: to open memory and queues to them.
-// Leave it to the endpoint to tell it of packets and errands.
+// Target returns the receiving side of peers' requests: to open memory and queues. Only the
+// endpoint reports packets and errands to the Target.
 func (e *Endpoint) Target() *ses.Target { return e.target }

@@ -5,13 +5,13 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// mayRunErrand reports whether this side has something to do for sends of peers that it comes
-// back to (a read of the rest, ready to restart), and room for it.
+// mayRunErrand reports whether a pending send of a peer has an errand due (a read of the
+// rest, ready to restart), with room to run it.
 func (s *source) mayRunErrand() bool {
 	return s.target.HasErrand() && s.errands < s.errandRoom && s.events.room()
 }
 
-// runErrands starts what may be. It reports whether there was any.
+// runErrands starts errands as far as possible, and reports whether any ran.
 func (s *source) runErrands(now int64) (ran bool) {
 	for s.mayRunErrand() && s.target.Errand(&s.errand) {
 		ran = true
@@ -40,10 +40,10 @@ func (s *source) runErrands(now int64) (ran bool) {
 	return ran
 }
 
-// errandDone ends an errand; if it was a read, the message that was read ends with it.
-// No packet can tell the sender that the read was not delivered, or will not be tried
-// again. So the PDC that the send came on is given up, which the sender learns when it
-// probes it. A read that the sender refuses for good ends its send, see denied.
+// errandDone ends an errand; the end of a read ends the message read. No packet can tell
+// the sender the read was not delivered, or will not be tried again. So the PDC of the
+// send is given up, noticed by the sender on probing the PDC. A read refused by the
+// sender for good ends the send, see denied.
 func (s *source) errandDone(now int64, h ses.Handle, out *completion) {
 	p, ok := s.target.PullOf(h)
 	if ok {
@@ -64,13 +64,13 @@ func (s *source) errandDone(now int64, h ses.Handle, out *completion) {
 	s.target.ErrandDone(h, o.Status)
 }
 
-// passing reports whether a request that was refused with c may succeed when it is sent
-// again: after a moment, or in packets that ask for less, as the target's MTU has it.
+// passing reports whether a request that was refused with c may succeed when sent again:
+// after a moment, or in packets that ask for less, as the target's MTU has it.
 func passing(c ses.ReturnCode) bool {
 	return c == ses.RCBadGeneration || c == ses.RCDisabledGen || c == ses.RCOpViolation
 }
 
-// aim says where the data that an errand has read belongs: nowhere if the buffer was
+// aim says where the data an errand has read belongs: nowhere if the buffer was
 // withdrawn.
 func (s *source) aim(r *Received) {
 	p, ok := s.target.PullOf(ses.Handle(r.Cookie))
@@ -82,7 +82,7 @@ func (s *source) aim(r *Received) {
 	r.Cookie, r.Address, r.Offset = p.Cookie, p.Address+uint64(r.Offset), p.Eager+r.Offset
 }
 
-// onRestart takes ready to restart for a send of this side.
+// onRestart takes ready to restart for a local send.
 func (x *receiver) onRestart(now int64, buf []byte, r *Received) int {
 	d := &x.decision
 	h := Handle(x.request.Token.Initiator)

@@ -8,27 +8,28 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// An Event is the end of a message that this endpoint started: exactly one for each.
+// An Event is the end of a message started by the endpoint: exactly one for each.
 //
-// With Unpaused it says only that messages may be started again after [pdc.ErrPaused].
+// With Unpaused the Event says only that messages may be started again after
+// [pdc.ErrPaused].
 //
-// With Received it is the end of a message of a peer that [Received] says nothing more
-// about. Cookie is that of its receive buffer or region. Either it was a rendezvous send
-// whose rest has been read, and Outcome.Length is what is in the buffer; or its PDC ended
-// before it was whole, and Outcome.Status is ses.StatusPDS.
+// With Received the Event is the end of a peer's message without further [Received]. Cookie
+// is the receive buffer's or region's. Either the rest of a rendezvous send has been read,
+// and Outcome.Length is the bytes in the buffer; or the PDC ended before the message was
+// whole, and Outcome.Status is ses.StatusPDS.
 //
-// Of a read that has failed Outcome.Length is how many bytes have arrived, and were placed.
+// Of a failed read Outcome.Length is the number of bytes arrived and placed.
 type Event struct {
 	Message Handle // 0 with Received
 	Cookie  uint64
 	Peer    netip.Addr // the other end; none with Unpaused
 	Outcome ses.Outcome
 
-	// Cause is why, with ses.StatusPDS; with Received CauseNone, if the peer closed the PDC.
-	// Outcome.Cause has its low eight bits alone, which do not tell the causes apart.
+	// Cause is the reason, with ses.StatusPDS; with Received CauseNone, if the peer closed
+	// the PDC. Outcome.Cause has only the low eight bits, too few to tell the causes apart.
 	Cause pdc.Cause
 
-	// Nack is what the peer has said, with CauseNack or a Cause that is such a code; 0: nothing.
+	// Nack is the peer's code, with CauseNack or a Cause that is such a code; 0: none.
 	Nack pds.NackCode
 
 	Unpaused   bool
@@ -37,8 +38,8 @@ type Event struct {
 	HeaderData uint64
 }
 
-// Poll takes the oldest completion, false if there is none. The end of a pause comes last,
-// when all others are taken.
+// Poll takes the oldest completion, or false. The end of a pause comes last, after all other
+// completions.
 func (e *Endpoint) Poll() (ev Event, ok bool) {
 	s := &e.source
 	if s.events.pop(&ev) {

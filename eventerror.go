@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// Errors that [Event.Err] wraps, by what helps.
+// Errors wrapped by [Event.Err], by remedy.
 var (
 	ErrNoAnswer  = errors.New("uetcc: the peer does not answer")
 	ErrPeerGone  = errors.New("uetcc: the peer has closed the PDC or begun again; the message may be sent again")
@@ -23,9 +23,8 @@ var (
 	ErrTruncated = errors.New("uetcc: the receive buffer was shorter than the message")
 )
 
-// Err is nil if the message has ended well. Otherwise its text names the peer, the cause and the
-// setting that limits, and it wraps one of the errors above. Nothing is allocated where all is
-// well.
+// Err is nil if the message has ended well. Otherwise the text names the peer, the cause and the
+// limiting setting, and the error wraps one of the errors above. Success allocates nothing.
 func (ev *Event) Err() error {
 	if ev.Outcome.Status <= ses.StatusOK {
 		return nil
@@ -33,7 +32,7 @@ func (ev *Event) Err() error {
 	return &eventError{*ev}
 }
 
-// An eventError is the failure that an [Event] tells of.
+// An eventError is the failure an [Event] tells of.
 type eventError struct{ ev Event }
 
 func (e *eventError) Error() string { return e.ev.String() }
@@ -77,7 +76,7 @@ func (ev Event) String() string {
 	return s
 }
 
-// why says what kind of failure ev is, and which settings limit.
+// why returns the kind of ev's failure, and the limiting settings.
 func (ev *Event) why() (helps string, kind error) {
 	switch ev.Outcome.Status {
 	case ses.StatusTruncated:
@@ -106,7 +105,7 @@ func (ev *Event) why() (helps string, kind error) {
 	return refusal(code)
 }
 
-// rejected is why for a message that the peer's semantic layer has refused.
+// rejected is why for a message the peer's semantic layer has refused.
 func rejected(c ses.ReturnCode) (helps string, kind error) {
 	switch c {
 	case ses.RCCancelled:

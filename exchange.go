@@ -15,14 +15,14 @@ const ackedLen = pds.AckCCLen + ses.ResponseLen
 // messageIDBits is the message_id in what responseOf returns.
 const messageIDBits = 0xffff << 32
 
-// few is how many packets Exchange sends on the short way for one acknowledgement; if it
-// sends that many, others may be waiting, and TransmitBatch goes on.
+// few is the most packets sent by Exchange on the short way for an acknowledgement; after so
+// many, others may be waiting, and TransmitBatch goes on.
 const few = 4
 
-// Exchange takes a packet in and gives what may then be sent: it is [Endpoint.Receive]
-// followed by [Endpoint.TransmitBatch], whose count it returns. It costs less than the two
-// for what nearly all packets of a busy sender are: acknowledgements in the middle of a
-// message, on a PDC that waited for room in its window.
+// Exchange takes a packet in and gives the packets released: [Endpoint.Receive] followed by
+// [Endpoint.TransmitBatch], with the count as the result. Exchange costs less than the two for
+// nearly all packets of a busy sender: acknowledgements in the middle of a message, on a PDC
+// waiting for room in the window.
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
 	if !e.clock.even(now) {
 		return e.exchangeOdd(now, in, reply, r, out)
@@ -47,12 +47,11 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 	return e.TransmitBatch(now, out)
 }
 
-// ExchangeBatch is [Endpoint.Exchange] for each packet of in, with the reply and what is to
-// be done in the same place of reply and r, and with what is left of out. Acknowledgements
-// of one PDC in a row that differ only in their CACK, service time and mark are all taken in
-// before packets are sent, which costs less. With thousands of PDCs it looks ahead in in, as
-// with [Endpoint.Prefetch]. Of the requests on a PDC [Endpoint.Fail] is for the last of the
-// batch alone.
+// ExchangeBatch is [Endpoint.Exchange] for each packet of in, with reply and result in the same
+// place of reply and r, and with the rest of out. Acknowledgements of a PDC in a row differing
+// only in CACK, service time and mark are all taken in before packets are sent, at less cost.
+// With thousands of PDCs ExchangeBatch looks ahead in in, as with [Endpoint.Prefetch].
+// [Endpoint.Fail] is only for a PDC's last request in the batch.
 func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, out []Datagram) (n int) {
 	if !e.clock.even(now) {
 		return e.exchangeBatchOdd(now, in, reply, r, out)
@@ -77,8 +76,8 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 	return n
 }
 
-// exchangeRun takes in together the acknowledgements at the front of in that allow it, or
-// else one packet. It returns how many it took in, and how many packets are to be sent.
+// exchangeRun takes in together suitable acknowledgements at the front of in, or else a single
+// packet. Results are the number taken in, and the number of packets to be sent.
 func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
 	var acks [pdc.RunMax]*pds.AckCCView
 	in = in[:min(len(in), len(acks))]
@@ -152,8 +151,8 @@ func (e *Endpoint) takeACKs(now int64, acks []*pds.AckCCView, in, reply []Datagr
 	return true
 }
 
-// longEnough returns a packet that is as long as an acknowledgement with a response, or nil,
-// also where there is no room for a reply.
+// longEnough returns a packet as long as an acknowledgement with a response, or nil, also
+// without room for a reply.
 func longEnough(d, reply *Datagram) *pds.AckCCView {
 	if len(d.Packet) < ackedLen || d.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
 		return nil
@@ -161,17 +160,17 @@ func longEnough(d, reply *Datagram) *pds.AckCCView {
 	return (*pds.AckCCView)(d.Packet)
 }
 
-// responseOf returns the response in an acknowledgement, less its modified length: what names
-// the message and says how it went.
+// responseOf returns the response in an acknowledgement, less the modified length: message and
+// outcome.
 func responseOf(d *Datagram) uint64 { return binary.BigEndian.Uint64(d.Packet[pds.AckCCLen:ackedLen]) }
 
-// samePDC reports whether two packets, if they are acknowledgements, are of one PDC.
+// samePDC reports whether two packets, if acknowledgements, are of the same PDC.
 func samePDC(a, b *Datagram) bool {
 	return len(a.Packet) >= ackedLen && len(b.Packet) >= ackedLen &&
 		binary.LittleEndian.Uint32(a.Packet[8:]) == binary.LittleEndian.Uint32(b.Packet[8:])
 }
 
-// acknowledged says that a packet was an acknowledgement for p, of which nothing is left.
+// acknowledged fills in r for an acknowledgement for p, done with.
 func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
 	*r = Received{}
 	r.PDC, r.Payload = p.Handle(), ackedLen
@@ -179,9 +178,9 @@ func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
 	reply.Payload = Payload{}
 }
 
-// exchange takes acknowledgements in, of which in is the first, and gives the packets that
-// they let go. It returns their PDC and how many they are, or none, with nothing changed,
-// if that is not all there is to do.
+// exchange takes acknowledgements in, the first from in, and gives the packets released.
+// Results are the PDC and the number of packets, or none, with nothing changed, if more would
+// have to be done.
 func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out []Datagram) (p *pdc.PDC, n int) {
 	id := int(acks[0].DPDCID())
 	if id >= len(e.flows) || e.pds.HasEvents() || e.source.starved.head != 0 {

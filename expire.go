@@ -7,8 +7,8 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A hand goes round over all messages, as over the face of a clock, and ends those that stand
-// where they stood rounds before. Sending and receiving know nothing of it.
+// A hand goes round over all messages, as over the face of a clock, and ends messages standing
+// where they stood rounds before. Sending and receiving know nothing of the hand.
 type hand struct {
 	seen  []standing // by slot of the message
 	at    int64      // the next look, ns, while there are messages
@@ -32,8 +32,8 @@ func (x *hand) init(messages int, timeout int64) {
 	x.seen, x.every = slab.Make[standing](messages), max(timeout/handLooks, 1)
 }
 
-// look is a step of the hand, if one is due. A host that was stopped for long finds no message
-// older than by one round: what has arrived meanwhile comes first.
+// look is a step of the hand, if due. After a long stop of the host no message is older by
+// more than one round: packets arrived meanwhile come first.
 func (s *source) look(now int64) {
 	x := &s.hand
 	if s.sender.Messages() == 0 {
@@ -54,7 +54,7 @@ func (s *source) look(now int64) {
 	}
 }
 
-// lookAt ends a message that has not got on for long enough.
+// lookAt ends a message without progress for long enough.
 func (s *source) lookAt(now int64, rec *message, last *standing) {
 	at := s.sender.Standing(rec.handle)
 	if rec.flags&msgQueued != 0 { // it gets on with the one whose turn it is
@@ -77,8 +77,8 @@ func (s *source) lookAt(now int64, rec *message, last *standing) {
 	s.expire(now, rec)
 }
 
-// expire ends a message that waits for nothing that comes. What of it is in flight is given up
-// with its PDC, on which nothing has got on for as long.
+// expire ends a message waiting in vain. Packets in flight are given up with the PDC, without
+// progress for as long.
 func (s *source) expire(now int64, rec *message) {
 	h, p := rec.handle, rec.pdc
 	if rec.cause == pdc.CauseNone {
@@ -100,7 +100,7 @@ func (s *source) expire(now int64, rec *message) {
 	s.drain(now)
 }
 
-// lacksCredit reports whether what is to be sent under a context waits for credit of the peer.
+// lacksCredit reports whether data under a context waits for the peer's credit.
 func (s *source) lacksCredit(now int64, c ccc.Handle) bool {
 	x := s.cc.Context(c)
 	return x != nil && x.Decide(s.cc.Params(), now).Reason == ccc.ReasonCredit

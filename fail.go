@@ -6,23 +6,23 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// Fail takes back the answer that [Endpoint.Receive] has just given to a request, because
-// its bytes could not be placed or its operation not applied. in, reply and r are those of
-// that call, but r.Code now says why: ses.RCHostPoisoned, ses.RCHostUnsuccessCmpl, or one of
-// the ses.RCAT and ses.RCAMO codes. The whole message fails, at both ends. Afterwards reply
-// is the answer that says so, and r what to do: ses.ActionAbort, or nothing for a datagram and
-// for a message that an [Event] tells to be broken, since this packet was the last on its PDC.
-// For a RUDI read it means that the data of the reply cannot be had.
+// Fail takes back the answer that [Endpoint.Receive] has just given to a request, because the
+// bytes could not be placed or the operation not applied. in, reply and r are from the same
+// call, but r.Code now gives the reason: ses.RCHostPoisoned, ses.RCHostUnsuccessCmpl, or one
+// of the ses.RCAT and ses.RCAMO codes. The whole message fails, at both ends. Afterwards reply
+// is the answer of failure, and r the action: ses.ActionAbort, or nothing for a datagram and
+// for a message reported broken by an [Event], since the packet was the last on the PDC. For a
+// RUDI read the data of the reply cannot be had.
 //
-// Call it before the reply is sent, and before anything else is received or answered on
-// r.PDC: a later acknowledgement would say that all is well. Other calls, and packets of
-// other PDCs, may come in between. Where r.Answer is set call [Endpoint.Refuse] instead, and
-// for data of a message of this side [Endpoint.Cancel].
+// Call Fail before the reply is sent, and before anything else is received or answered on
+// r.PDC: a later acknowledgement would report success. Other calls, and packets of other PDCs,
+// may come in between. Where r.Answer is set call [Endpoint.Refuse] instead, and for data of a
+// local message [Endpoint.Cancel].
 //
-// Errors: ses.ErrStale when r asks for nothing that can fail, ses.ErrRange when r.Code is
-// not such a reason, pdc.ErrShortBuffer; then nothing has changed. With pdc.ErrUnknown and
-// pdc.ErrStale the initiator does not hear of it, since the PDC has ended or the call came
-// too late.
+// Errors: ses.ErrStale when nothing asked for by r can fail, ses.ErrRange when r.Code is not
+// such a reason, pdc.ErrShortBuffer; then nothing has changed. With pdc.ErrUnknown and
+// pdc.ErrStale the initiator does not hear of the failure, since the PDC has ended or the call
+// came too late.
 func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 	if !e.clock.even(now) {
 		return e.failOdd(now, in, reply, r)

@@ -7,18 +7,18 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// The manager of the PDCs is given packets before it may send them. When it has submitLow
-// unsent ones of a PDC, or fewer, it gets more, until it has Endpoint.submitAhead: at least
-// submitLeast, which fill a chunk of its memory, and up to submitMost, for longer runs, while
-// all PDCs together take no more than a quarter of that memory.
+// The manager of the PDCs is given packets before the manager may send them. At submitLow
+// unsent packets of a PDC, or fewer, the manager gets more, up to Endpoint.submitAhead: at
+// least submitLeast, enough for a chunk of the manager's memory, and up to submitMost, for
+// longer runs, while all PDCs together take no more than a quarter of the memory.
 const (
 	submitLow   = 4
 	submitLeast = 16
 	submitMost  = 64
 )
 
-// A flow is what is to be handed to the manager for one PDC: the messages of an
-// initiator, whose packets do not interleave, or the answers of a target.
+// A flow is the data to be handed to the manager for a PDC: the messages of an initiator,
+// without interleaving, or the answers of a target.
 type flow struct {
 	messages chain
 	answers  chain
@@ -33,19 +33,19 @@ type flow struct {
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
 }
 
-// flowLate in flow.mtu: a message that waited for data on this PDC has not ended well, and what
-// it has asked for may come late.
+// flowLate in flow.mtu: a message that waited for data on this PDC has failed, and data asked
+// for may come late.
 const flowLate = 1 << 7
 
-// belong makes f the flow of h, and empties it if it was that of an earlier PDC.
+// belong makes f the flow of h, emptied if of an earlier PDC before.
 func (f *flow) belong(h pdc.Handle) {
 	if f.pdc != h {
 		*f = flow{pdc: h, nextWait: f.nextWait, waits: f.waits}
 	}
 }
 
-// sent takes note that n packets have been sent for the first time, and reports whether
-// others are to be handed over.
+// sent takes note of n packets sent for the first time, and reports whether to hand over
+// more.
 func (f *flow) sent(n int) bool {
 	f.ahead -= int16(n)
 	return f.ahead <= submitLow && (f.messages.head != 0 || f.answers.head != 0)
@@ -76,7 +76,7 @@ func (c *chain) push(messages []message, rec *message) {
 	c.tail = i
 }
 
-// remove takes a message out; nearly always it is the first.
+// remove takes a message out; nearly always the first.
 func (c *chain) remove(messages []message, rec *message) {
 	i := rec.entry()
 	if c.head == i {
@@ -95,14 +95,14 @@ func (c *chain) remove(messages []message, rec *message) {
 	}
 }
 
-// enqueue puts a message last in its flow.
+// enqueue puts a message last in the flow.
 func (s *source) enqueue(now int64, rec *message, f *flow) {
 	rec.flags |= msgQueued
 	f.messages.push(s.messages, rec)
 	s.pump(now, f)
 }
 
-// pump hands packets of f to the manager as long as it takes them.
+// pump hands packets of f to the manager as long as the manager takes packets.
 func (s *source) pump(now int64, f *flow) {
 	if f.answers.head != 0 {
 		s.pumpAnswers(now, f)
@@ -137,8 +137,8 @@ func (s *source) pump(now int64, f *flow) {
 	}
 }
 
-// submit hands n packets to the manager that are like the one in e.tx, or as many
-// as it takes. The error is why it has not taken all.
+// submit hands n packets like e.tx to the manager, or as many as the manager takes. The error
+// is the reason for fewer.
 func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 	q := &s.tx
 	if q.Notice {
@@ -177,7 +177,7 @@ func (s *source) packet() pdc.Packet {
 	return pdc.Packet{Handle: uint64(q.Packet), Size: uint16(size), Next: pds.NextHdr(q.Form), EOM: q.EOM}
 }
 
-// failNext ends the packet of rec that is next: it cannot be sent.
+// failNext ends the next packet of rec, impossible to send.
 func (s *source) failNext(now int64, rec *message, c pdc.Cause, n pds.NackCode) {
 	h, p := rec.handle, s.tx.Packet
 	_ = s.sender.Handed(h, 1)
@@ -203,7 +203,7 @@ func (s *source) starve(f *flow) {
 	s.starved.tail = i
 }
 
-// feed goes on with the flows that wait for memory, in turn, while there is some.
+// feed goes on with flows waiting for memory, in turn, while memory lasts.
 func (s *source) feed(now int64) {
 	for s.starved.head != 0 && s.pds.FreeChunks() > 0 {
 		f := &s.flows[s.starved.head]

@@ -30,8 +30,8 @@ func (s *source) takeBack(rec *message) {
 	s.lending--
 }
 
-// lender returns the message whose source is read by the request in hand, 0 if that reads
-// another region.
+// lender returns the message whose source is read by the request in hand, 0 if another
+// region is read.
 func (x *receiver) lender() Handle {
 	h := Handle(x.request.Key)
 	if i := int(h & 0xffff); x.request.Key>>32 != x.source.lendTag || i >= len(x.source.messages) {
@@ -49,7 +49,7 @@ func (x *receiver) lender() Handle {
 	return h
 }
 
-// readOn notes the PDC on which a rendezvous send is read.
+// readOn notes the PDC of the read of a rendezvous send.
 func (s *source) readOn(rec *message, h pdc.Handle) {
 	if rec.reader == h {
 		return
@@ -64,7 +64,7 @@ func (s *source) readOn(rec *message, h pdc.Handle) {
 	}
 }
 
-// repaid notes that data of a rendezvous send has reached its reader, unless the reader has
+// repaid notes that data of a rendezvous send has reached the reader, unless the reader has
 // begun again since.
 func (s *source) repaid(now int64, id AnswerID) {
 	if a := s.answers.find(id); a != nil && a.lender != 0 && s.message(a.lender).readID == a.reply.ReadRequestID {
@@ -72,7 +72,7 @@ func (s *source) repaid(now int64, id AnswerID) {
 	}
 }
 
-// hasRead counts bytes of a rendezvous send that have reached its peer.
+// hasRead counts bytes of a rendezvous send that have reached the peer.
 func (s *source) hasRead(now int64, h Handle, n uint32) {
 	var ev ses.Event
 	if s.sender.Lent(now, h, n, &ev) == nil {
@@ -80,8 +80,8 @@ func (s *source) hasRead(now int64, h Handle, n uint32) {
 	}
 }
 
-// denied ends the send whose source the request in hand wanted to read, if that was
-// refused for good: nobody else tells its initiator.
+// denied ends the send whose source the request in hand wanted to read, if refused for
+// good: nobody else tells the initiator.
 func (x *receiver) denied(now int64) {
 	if x.request.Opcode != ses.OpcodeRead || passing(x.decision.Response.ReturnCode) {
 		return

@@ -9,8 +9,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// message is what the endpoint keeps of a message in progress, beside what its initiator
-// keeps.
+// message is the endpoint's state of a message in progress, beside the initiator's.
 type message struct {
 	peer   pdc.Addr
 	total  int64 // nominal bytes of all its packets
@@ -33,8 +32,8 @@ type message struct {
 type msgFlags uint8
 
 const (
-	// msgFetch: beyond responses to its packets it waits for something of its peer, data or
-	// ready to restart, and keeps its PDC from closing until then.
+	// msgFetch: beyond responses to packets the message waits for the peer's data or ready
+	// to restart, and keeps the PDC from closing until then.
 	msgFetch    msgFlags = 1 << iota
 	msgWaiting           // for a PDC
 	msgQueued            // in a chain
@@ -66,7 +65,7 @@ func (s *source) begin(peer pdc.Addr, tc uint8) (*message, error) {
 	return rec, nil
 }
 
-// nominal is what a message adds to the backlog: the nominal bytes of all its packets.
+// nominal is a message's part of the backlog: the nominal bytes of all packets.
 func (s *source) nominal(o *ses.Operation) int64 {
 	packets := int64(o.Packets(uint32(s.mtu)))
 	n := packets * (s.overhead + ses.StandardLen)
@@ -82,8 +81,8 @@ func (s *source) nominal(o *ses.Operation) int64 {
 	return n
 }
 
-// dispatch puts a message in the chain that its packets are taken from. A message
-// that waits for a PDC has none yet.
+// dispatch puts a message in the chain from which packets are taken. A message waiting for a
+// PDC has none yet.
 func (s *source) dispatch(now int64, rec *message) error {
 	switch rec.mode {
 	case ses.ModeUUD:
@@ -151,17 +150,17 @@ func (s *source) handOver(now int64, rec *message, f *flow) bool {
 	return true
 }
 
-// A ticket names a message that waits for a PDC in the events of the manager. It differs
-// from any ses.PacketHandle by this bit, which the attempts in those do not reach.
+// A ticket names a message waiting for a PDC in the events of the manager. The ticketBit
+// marks tickets, beyond the attempts in any ses.PacketHandle.
 const ticketBit = 1 << 31
 
-// noTicket is one that no message has.
+// noTicket is a ticket of no message.
 const noTicket = ticketBit
 
 func ticketOf(h Handle) uint64 { return uint64(h)<<32 | ticketBit }
 
-// leave takes a message off its PDC, and takes back what it has announced and not sent. well says
-// that all has come that it has asked for.
+// leave takes a message off the PDC, and takes back the bytes announced and not sent. well
+// reports the arrival of all data asked for.
 func (s *source) leave(now int64, rec *message, well bool) {
 	if rec.flags&msgQueued != 0 {
 		s.chainOf(rec).remove(s.messages, rec)
@@ -184,10 +183,10 @@ func (s *source) leave(now int64, rec *message, well bool) {
 	rec.pdc, rec.left = 0, 0
 }
 
-// flowOf returns the flow of a message that has a PDC, or of RUDI packets.
+// flowOf returns the flow of a message with a PDC, or of RUDI packets.
 func (s *source) flowOf(rec *message) *flow { return &s.flows[rec.pdc.ID()] }
 
-// chainOf returns the chain of a message that is queued.
+// chainOf returns the chain of a message queued.
 func (s *source) chainOf(rec *message) *chain {
 	if rec.mode == ses.ModeUUD {
 		return &s.unsent
@@ -195,7 +194,7 @@ func (s *source) chainOf(rec *message) *chain {
 	return &s.flowOf(rec).messages
 }
 
-// conclude does what follows from news about a message.
+// conclude acts on news about a message.
 func (s *source) conclude(now int64, h Handle, ev *ses.Event) {
 	switch ev.Kind {
 	case ses.EventDone:
@@ -218,7 +217,7 @@ func (s *source) conclude(now int64, h Handle, ev *ses.Event) {
 	}
 }
 
-// again starts another attempt of a message.
+// again starts the next attempt of a message.
 func (s *source) again(now int64, rec *message) {
 	s.leave(now, rec, false)
 	if s.dispatch(now, rec) != nil {
@@ -226,7 +225,7 @@ func (s *source) again(now int64, rec *message) {
 	}
 }
 
-// retryPause is how long a message waits that found no PDC, ns.
+// retryPause is the wait of a message that found no PDC, ns.
 const retryPause = 1_000_000
 
 // retryLater has a message tried again after a pause.
@@ -264,14 +263,14 @@ func (rec *message) complete(out *completion, ev *ses.Event) {
 	}
 }
 
-// blame notes why a message fails, unless that is known.
+// blame notes why a message fails, unless known.
 func (rec *message) blame(c pdc.Cause, n pds.NackCode) {
 	if rec.cause == pdc.CauseNone {
 		rec.cause, rec.nack = c, n
 	}
 }
 
-// undo forgets a message of which nothing was sent.
+// undo forgets a message with nothing sent.
 func (s *source) undo(now int64, rec *message) {
 	_ = s.sender.Cancel(now, rec.handle, &ses.Event{})
 	if rec.lent != 0 {

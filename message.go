@@ -8,21 +8,21 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// Errors of starting a message, beside those of packages ses and pdc.
+// Errors of starting a message, besides errors of packages ses and pdc.
 var (
 	// ErrAddress: the destination has no address.
 	ErrAddress = errors.New("uetcc: destination without an address")
 
 	// ErrEvents: as many completions wait for [Endpoint.Poll] as messages may be in
-	// progress, those of peers included. Poll, and start the message again.
+	// progress, including messages of peers. Poll, and start the message again.
 	ErrEvents = errors.New("uetcc: completions not fetched")
 )
 
 // A Handle names a message of an [Endpoint]. The zero Handle is none.
 type Handle = ses.Handle
 
-// A Destination is where a message goes: a process on a fabric endpoint, and a
-// resource of that process.
+// A Destination is the address of a message: a process on a fabric endpoint, and a resource
+// of the process.
 type Destination struct {
 	Address    netip.Addr
 	TC         uint8 // traffic class of the message's packets
@@ -32,14 +32,14 @@ type Destination struct {
 	Generation ses.Generation // as far as it is known: the target corrects it
 	Absolute   bool           // PID is a number of the whole FEP, not one within the job
 
-	// Messages share PDCs only with those of the same Context, so that ordered ones of
+	// Messages share PDCs only within the same Context, so ordered ones of
 	// different contexts do not wait for each other. Reserved takes PDCs of the reserved
 	// pool, here and at the peer.
 	Context  uint16
 	Reserved bool
 }
 
-// A Message is what an application asks of a peer.
+// A Message is an application's request to a peer.
 type Message struct {
 	To     Destination
 	Mode   ses.Mode
@@ -54,38 +54,38 @@ type Message struct {
 	HeaderData uint64
 	Initiator  uint32 // our rank, which means nothing to the transport
 
-	// Swap is the operation of an Atomic, its type, and the operands of a compare and swap. Other
-	// operands are the message's payload, in the byte order that both hosts have agreed on: the
+	// Swap is the operation of an Atomic, the type, and the operands of a compare and swap.
+	// Other operands are the message's payload, in a byte order agreed by both hosts: the
 	// specification's headers are big-endian, and no public source shows operands.
 	Swap ses.CompareSwap
 
-	// DeliveryComplete asks the target to answer only when the data is where it belongs. An
-	// Endpoint always does so; others may answer before.
+	// DeliveryComplete asks the target to answer only when the data is in place. An Endpoint
+	// always does so; other targets may answer before.
 	DeliveryComplete bool
 
-	// Rendezvous sends only the first Eager bytes, up to Length; the peer reads the others
-	// out of Source when it has a buffer. They are asked for by a Payload with Message 0,
-	// this Cookie, which therefore should not be a region's as well, and an Address in the
-	// numbers of Source; if the message fails, possibly after that.
+	// Rendezvous sends only the first Eager bytes, up to Length; the peer reads the rest out
+	// of Source once a buffer is there. A Payload with Message 0, the message's Cookie,
+	// therefore better no region's Cookie as well, and an Address in the numbers of Source
+	// asks for the bytes; for a failed message possibly even after the end.
 	Rendezvous bool
 	Eager      uint32
 	Source     Source
 
-	// Deferrable: if it finds no buffer, the send waits until the peer has one and asks for
-	// it. Other sends, those with a rendezvous too, are tried again after a while, and fail in
-	// the end. It does not go with Rendezvous.
+	// Deferrable: without a buffer, the send waits until the peer has a buffer and asks for
+	// the send. Other sends, rendezvous included, are tried again after a while, and fail in
+	// the end. Never combine with Rendezvous.
 	Deferrable bool
 }
 
-// A Source is where the receiver of a rendezvous send reads what did not come with it: a
-// region of this endpoint that is open while the message is in progress.
+// A Source is the place where the receiver of a rendezvous send reads the rest: a local
+// region, open while the message is in progress.
 type Source struct {
 	Process ses.Handle        // of this endpoint's target: of the message's job, addressed in the same way
 	Index   ses.ResourceIndex // of memory; the endpoint chooses the key
 	Base    uint64            // address of the message's first byte
 }
 
-// opcode is what kind of send m is.
+// opcode is the kind of send.
 func (m *Message) opcode() ses.Opcode {
 	switch {
 	case m.Rendezvous && m.Tagged:
@@ -107,30 +107,30 @@ func (m *Message) opcode() ses.Opcode {
 // Write starts to write to a region of a peer. The packets come out of
 // [Endpoint.Transmit] and the completion out of [Endpoint.Poll].
 //
-// An error says that nothing has begun. Some pass: [ErrEvents] with Poll; ses.ErrFull with the
-// end of any message of this side; pdc.ErrPaused with an [Event] that says so, see Unpaused;
-// pdc.ErrTableFull with the end of a PDC. Others do not: [ErrAddress], and those of
-// ses.Operation.Validate. A message that finds no PDC, or no congestion control context for
-// its peer, is no error: it waits, and fails with [pdc.CausePending] in the end.
+// After an error nothing has begun. Some errors pass: [ErrEvents] with Poll; ses.ErrFull with
+// the end of any local message; pdc.ErrPaused with an [Event], see Unpaused; pdc.ErrTableFull
+// with the end of a PDC. Others do not: [ErrAddress], and errors of ses.Operation.Validate. A
+// lack of a PDC, or of a congestion control context for the peer, is no error: the message
+// waits, and fails with [pdc.CausePending] in the end.
 func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
 	return e.source.start(e.clock.read(now), m, ses.OpcodeWrite)
 }
 
-// Read starts to read from a region of a peer. The caller places what comes, see
-// [Received]. Errors as with Write.
+// Read starts to read from a region of a peer. The caller places the data, see [Received].
+// Errors as with Write.
 func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
 	return e.source.start(e.clock.read(now), m, ses.OpcodeRead)
 }
 
-// Send starts to send to a receive queue of a peer; with mode UUD one datagram, which is over
-// when it has left, whether it arrives or not. A rendezvous send is over when the peer has
-// read what did not go with it. Errors as with Write, for a rendezvous send also those of
-// ses.Target.Lend: its ErrFull means Target.Regions.
+// Send starts to send to a receive queue of a peer; with mode UUD one datagram, over once
+// sent, whether received or not. A rendezvous send is over when the peer has read the rest.
+// Errors as with Write, for a rendezvous send also errors of ses.Target.Lend, where ErrFull
+// means Target.Regions.
 //
-// A send with mode ROD that is not deferrable and finds no buffer disables the queue for
-// everybody, so that nothing overtakes it. The peer sees a Received whose Code is
-// [ses.RCNoMatch]; when it has a buffer it has to call [ses.Target.SetIndexState] as well,
-// unless [ses.Target.IndexState] says that the queue is enabled.
+// A send with mode ROD, not deferrable and without a buffer, disables the queue for
+// everybody, so nothing overtakes the send. The peer sees a Received with Code
+// [ses.RCNoMatch]; with a new buffer the peer has to call [ses.Target.SetIndexState] as well,
+// unless [ses.Target.IndexState] says the queue is enabled.
 func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 	if m.Rendezvous && m.Deferrable { // no opcode says both
 		return 0, ses.ErrOperation
@@ -138,8 +138,8 @@ func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 	return e.source.start(e.clock.read(now), m, m.opcode())
 }
 
-// Atomic starts an atomic operation on the memory of a peer, or, if Tagged, on the
-// receive buffer with its tag. Errors as with Write.
+// Atomic starts an atomic operation on the memory of a peer, or, if Tagged, on the receive
+// buffer with the tag. Errors as with Write.
 func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
 	switch {
 	case m.Tagged && m.Fetch:
@@ -152,7 +152,7 @@ func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
 	return e.source.start(e.clock.read(now), m, ses.OpcodeAtomic)
 }
 
-// Cancel gives a message up. What is in flight is still waited for; the completion
+// Cancel gives a message up. Packets in flight are still waited for; the completion
 // tells the rest. The error is ses.ErrStale.
 func (e *Endpoint) Cancel(now int64, h Handle) error {
 	return e.source.cancel(e.clock.read(now), h)
@@ -169,9 +169,9 @@ func (s *source) cancel(now int64, h Handle) error {
 	return nil
 }
 
-// Connect opens a PDC, or finds one, for messages like m before there is any: its number,
-// first PSN and context are known from then on. The errors are [ErrAddress] and those of
-// pdc.Manager.Open, but pdc.ErrNoPDC stands for ErrWaiting and ErrPaused.
+// Connect opens a PDC, or finds one, for messages like m in advance: number, first PSN and
+// context are known from then on. The errors are [ErrAddress] and errors of pdc.Manager.Open,
+// but pdc.ErrNoPDC stands for ErrWaiting and ErrPaused.
 func (e *Endpoint) Connect(now int64, m *Message) (pdc.Handle, error) {
 	now = e.clock.read(now)
 	if !m.To.Address.IsValid() {
@@ -227,15 +227,14 @@ func (s *source) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 	return rec.handle, nil
 }
 
-// to notes which PDCs to a destination a message may use.
+// to notes the PDCs to a destination open to a message.
 func (rec *message) to(d *Destination) {
 	if rec.group = d.Context; d.Reserved {
 		rec.flags |= msgReserved
 	}
 }
 
-// keyOf returns the key of the PDCs that a message may use. It is overwritten by
-// the next call.
+// keyOf returns the key of the PDCs open to a message, valid until the next call.
 func (s *source) keyOf(rec *message) *pdc.InitiatorKey {
 	k := &s.key
 	k.Destination, k.JobID, k.TC, k.Ordered = rec.peer.Netip(), uint32(rec.job), rec.tc, rec.mode == ses.ModeROD

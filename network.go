@@ -7,24 +7,24 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// Network is what lies between the peers. It sets all fields of a [Config] that belong
-// together, where they are zero.
+// Network is the kind of network between the peers. A Network sets all related zero fields of a
+// [Config] together.
 type Network uint8
 
 // The networks.
 const (
-	// NetworkUnknown is any: it may drop, may mark or not, and nobody has measured it. Windows
+	// NetworkUnknown is any network: unmeasured, maybe dropping, maybe marking. Windows
 	// start with three packets and follow [nscc.ProfileAdaptive], and losses are inferred. Where
-	// CC.NSCC.BaseRTT is 0, the first round trip takes its place.
+	// CC.NSCC.BaseRTT is 0, the first round trip is taken.
 	NetworkUnknown Network = iota
 
-	// NetworkLossy is Ethernet that drops and marks, and of which the base round trip is
-	// configured, or is the default: NetworkUnknown for the rest.
+	// NetworkLossy is Ethernet that drops and marks, with the base round trip configured or the
+	// default: NetworkUnknown for the rest.
 	NetworkLossy
 
-	// NetworkTrimming is a fabric whose switches trim, and the parameters are those of the
-	// specification: windows start full ([nscc.ProfileSpec]), and losses are not inferred.
-	// It is also what CC.NSCC.Trimming asks for.
+	// NetworkTrimming is a fabric whose switches trim, with the specification's parameters:
+	// windows start full ([nscc.ProfileSpec]), and losses are not inferred. CC.NSCC.Trimming
+	// asks for the same.
 	NetworkTrimming
 )
 
@@ -33,7 +33,7 @@ var networkNames = [...]string{"unknown", "lossy", "trimming"}
 // String is unknown, lossy or trimming.
 func (n Network) String() string { return enum.Name(networkNames[:], n) }
 
-// fillNetwork sets what belongs to the network.
+// fillNetwork sets the fields that depend on the network.
 func (c *Config) fillNetwork() {
 	n := &c.CC.NSCC
 	if n.Trimming && c.Network == NetworkUnknown {

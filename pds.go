@@ -30,8 +30,7 @@ func (s *source) drain(now int64) {
 	}
 }
 
-// settled takes the outcome of one of this side's packets, or of several in a row, that came
-// without a response.
+// settled takes the outcome of a local packet, or of several in a row, without a response.
 func (s *source) settled(now int64, ev *pdc.Event) {
 	switch {
 	case isAnswer(ev.Handle):
@@ -50,7 +49,7 @@ func (s *source) settled(now int64, ev *pdc.Event) {
 	s.refill(now, ev.PDC)
 }
 
-// outcome tells the initiator what became of one of its packets, or of several in a row.
+// outcome tells the initiator the outcome of a packet, or of several in a row.
 func (s *source) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 	var news ses.Event
 	var err error
@@ -72,8 +71,8 @@ func (s *source) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 	}
 }
 
-// refill goes on with a flow for which the window had no room, or whose next message stood
-// behind one that failed. Flows that wait for memory get theirs in turn, see feed.
+// refill goes on with a flow without room in the window before, or whose next message stood
+// behind a failed message. Flows waiting for memory get memory in turn, see feed.
 func (s *source) refill(now int64, h pdc.Handle) {
 	f := &s.flows[h.ID()]
 	if f.pdc == h && !f.waits && f.ahead <= submitLow && (f.answers.head != 0 || f.messages.head != 0) {
@@ -81,7 +80,7 @@ func (s *source) refill(now int64, h pdc.Handle) {
 	}
 }
 
-// served puts a message on the PDC that it has waited for.
+// served puts a waiting message on the new PDC.
 func (s *source) served(now int64, ev *pdc.Event) {
 	s.unpause()
 	h := Handle(ev.Handle >> 32)
@@ -105,7 +104,7 @@ func (s *source) unserved(now int64, h Handle, c pdc.Cause) {
 	_ = s.cancel(now, h)
 }
 
-// abandon fails what is queued for a PDC that has ended.
+// abandon fails the queue of an ended PDC.
 func (s *source) abandon(now int64, ev *pdc.Event) {
 	h, c := ev.PDC, ev.Cause
 	s.creditClosed(h)

@@ -11,21 +11,20 @@ import (
 // batchMost is for how many packets at a time lines are prefetched.
 const batchMost = 32
 
-// scattered is from how many PDCs on prefetching is worth it for a single acknowledgement:
-// a second-level cache does not hold the state of so many.
+// scattered is the least number of PDCs worth prefetching for a single acknowledgement: a
+// second-level cache does not hold the state of so many.
 const scattered = 1 << 12
 
-// Prefetch begins to load what a batch of received packets will need, so that the cache
-// misses of one overlap with those of the others; call [Endpoint.Receive] for each
-// afterwards. Worth it with a thousand PDCs and more, on amd64 and arm64: elsewhere, and with
-// the build tag purego, it does nothing.
+// Prefetch begins to load the memory for a batch of received packets, so the cache misses
+// overlap; call [Endpoint.Receive] for each afterwards. Worth it with a thousand PDCs and
+// more, on amd64 and arm64: elsewhere, and with the build tag purego, Prefetch does nothing.
 func (e *Endpoint) Prefetch(in []Datagram) {
 	if prefetch.Enabled {
 		e.loader.load(in)
 	}
 }
 
-// load is Prefetch where there is an instruction for it.
+// load is Prefetch where the processor can prefetch.
 func (l *loader) load(in []Datagram) {
 	all := 0
 	for ; len(in) > 0; in = in[min(len(in), batchMost):] {
@@ -34,7 +33,8 @@ func (l *loader) load(in []Datagram) {
 	l.prefetched = max(l.prefetched, all)
 }
 
-// prefetchBatch is Prefetch of up to batchMost packets. It returns how many are not requests.
+// prefetchBatch is Prefetch of up to batchMost packets. The result is the number of packets
+// other than requests.
 func (l *loader) prefetchBatch(in []Datagram) int {
 	var ids [batchMost]uint16 // of PDCs that send
 	k := 0
@@ -54,8 +54,8 @@ func (l *loader) prefetchBatch(in []Datagram) int {
 	return k
 }
 
-// prefetchACK begins to load what an acknowledgement that was in no batch will need. Its own
-// cache misses overlap then; without, each is met only when the work before it is done.
+// prefetchACK begins to load the memory for an acknowledgement outside a batch. The cache
+// misses overlap then; otherwise each is met only when the work before is done.
 func (l *loader) prefetchACK(b []byte) {
 	l.prefetched++
 	id, _ := l.named(b)
@@ -63,8 +63,8 @@ func (l *loader) prefetchACK(b []byte) {
 	l.prefetchRest(id, true)
 }
 
-// prefetchUpcoming begins to load what the next n PDCs in line need to send, which may follow
-// on the first packet that comes.
+// prefetchUpcoming begins to load the memory for the next n PDCs in line to send, maybe after
+// the first packet received.
 func (l *loader) prefetchUpcoming(n int) {
 	var ids [batchMost]uint16
 	next := l.pds.Fast().Upcoming(min(n, batchMost))
@@ -74,8 +74,8 @@ func (l *loader) prefetchUpcoming(n int) {
 	l.prefetchSenders(ids[:len(next)])
 }
 
-// prefetchSenders begins to load what acknowledgements for these PDCs need, and what they
-// let go.
+// prefetchSenders begins to load the memory for acknowledgements for the given PDCs, and for
+// the packets released.
 func (l *loader) prefetchSenders(ids []uint16) {
 	for _, id := range ids {
 		l.prefetchPDC(id)
@@ -112,8 +112,8 @@ func (l *loader) prefetchRest(id uint16, send bool) {
 	}
 }
 
-// named reads the dpdcid of a request or an acknowledgement, and whether it is a request.
-// A PDCID out of range becomes 0, which is nobody's.
+// named reads the dpdcid of a request or an acknowledgement, and whether b is a request. A
+// PDCID out of range becomes 0, nobody's.
 func (l *loader) named(b []byte) (id uint16, request bool) {
 	if len(b) < pds.RequestLen {
 		return 0, false

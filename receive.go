@@ -7,10 +7,10 @@ import (
 )
 
 // The ways of a packet through [Endpoint.Receive]. The general way decodes every header,
-// looks up every name, judges the request, and asks the manager what to answer. Nearly all
-// packets need only a small part of that, and have shorter ways, which do exactly what the
-// general one would. A packet that turns out not to belong on a way has changed nothing
-// yet, and goes on to the next. The tests send the same packets through both.
+// looks up every name, judges the request, and asks the manager for the answer. Nearly all
+// packets need only a small part, and have shorter ways with exactly the same results. A
+// packet foreign to a way has changed nothing yet, and goes on to the next. The tests send
+// the same packets through both.
 //
 //	way                takes                                     leaves out
 //	Receive            plain requests in the middle of a         decoding and judging: an earlier packet of
@@ -24,21 +24,20 @@ import (
 //	receiveGeneral     the rest: opening and closing, NACKs,     nothing: the manager says what the packet
 //	                   control, repeated, trimmed, RUDI, UUD     is, and what to do
 
-// Received is what the caller has to do with a packet. The payload has to be placed before
-// the reply is sent.
+// Received is the caller's work for a packet. The payload has to be placed before the reply
+// is sent.
 type Received struct {
-	// Err is why the packet was dropped; it changed nothing, but may have a reply. Some errors
-	// are normal on a lossy network: pdc.ErrDuplicate, ErrStale, ErrOrder, ErrTrimmed. With
-	// pdc.ErrShortBuffer the packet was not looked at, and may be received again.
+	// Err is the reason for dropping the packet; nothing changed, but a reply is possible.
+	// Some errors are normal on a lossy network: pdc.ErrDuplicate, ErrStale, ErrOrder,
+	// ErrTrimmed. With pdc.ErrShortBuffer the packet was ignored, and may be received again.
 	Err error
 
-	// Action says what to do with memory.
-	// ActionPlace: copy Length bytes, which begin at Payload in the packet.
+	// Action is the work in memory.
+	// ActionPlace: copy Length bytes, from Payload on in the packet.
 	// ActionAtomic: apply the operation of the request to Length bytes at Address. The
-	// operands begin at Payload; those of a compare and swap are in the header, and a read or
-	// an invalidate has none.
-	// ActionRead: bring the bytes, see Answer.
-	// ActionAbort: forget the message whose bytes were placed with this Cookie.
+	// operands begin at Payload; the operands of a compare and swap are in the header, and a
+	// read or an invalidate has none. ActionRead: bring the bytes, see Answer. ActionAbort:
+	// forget the message whose bytes were placed with the same Cookie.
 	Action  ses.Action
 	Check   ses.Check      // why a request was refused
 	Code    ses.ReturnCode // the answer to it
@@ -54,14 +53,15 @@ type Received struct {
 	// Answer, if not 0, has to be passed to Endpoint.Answer with Length bytes.
 	Answer AnswerID
 
-	// Complete says that with this packet a message of a peer is whole. Its length, initiator
-	// and tag are in the header of each of its packets, see Form.
+	// Complete marks the packet that makes a peer's message whole. Length, initiator and tag
+	// are in the header of each of the message's packets, see Form.
 	Complete bool
 	HasData  bool // with Complete: HeaderData is for this side's completion
 
-	// Buffer, if not 0, says that the packet has to wait for its turn: the caller keeps it
-	// under this number, at most Memory.Buffers of the Config, for Endpoint.Replay. If its PDC
-	// ends first, no call mentions it again, and its number comes with another packet.
+	// Buffer, if not 0, means a packet waiting for a turn: the caller keeps the packet under
+	// the number Buffer, at most Memory.Buffers of the Config, for Endpoint.Replay. If the
+	// PDC ends first, the packet is never mentioned again, and the number comes with a later
+	// packet.
 	Buffer uint16
 
 	HeaderData uint64
@@ -72,7 +72,7 @@ type Received struct {
 // standardCCLen is the length of the headers of a request with a credit target.
 const standardCCLen = pds.RequestCCLen + ses.StandardLen
 
-// A plainRequest is a request that Receive has looked at.
+// A plainRequest is a request as seen by Receive.
 type plainRequest struct {
 	t  *pdc.Taken
 	v  *ses.StandardView
@@ -80,10 +80,10 @@ type plainRequest struct {
 	at int      // where v is in the packet
 }
 
-// Receive takes a packet in. r says what to do with it. reply is the packet to send back,
-// and needs the capacity [Endpoint.ReplyMax]; its Packet is empty if there is nothing to
-// send. Its Payload is set only for a RUDI read, whose data it carries. Its Entropy is left
-// to the caller: any path will do.
+// Receive takes a packet in. r holds the work to do. reply is the packet to send back, and
+// needs the capacity [Endpoint.ReplyMax]; reply.Packet is empty if nothing is to be sent.
+// reply.Payload is set only for the data of a RUDI read. reply.Entropy is left to the caller:
+// any path will do.
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if !e.clock.even(now) {
 		e.receiveOdd(now, in, reply, r)
@@ -152,8 +152,8 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	e.source.followUp(now)
 }
 
-// receiveEdge takes a plain request in that is not in the middle of a message, or makes
-// it whole.
+// receiveEdge takes a plain request in that is not in the middle of a message, or completes
+// the message.
 func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x plainRequest) {
 	d, a := &e.recv.expected, ses.Arrival{Peer: uint64(x.p.Handle()), Payload: int(x.t.Payload)}
 	if !e.target.Expect(x.v, uint16(x.t.Request.DPDCID()), a, d) {
@@ -184,8 +184,8 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 	e.source.followUp(now)
 }
 
-// receiveByHeader chooses the way of a packet that is not a plain request, or that no PDC
-// or message takes as one.
+// receiveByHeader chooses the way of a packet that is not a plain request, or not taken as
+// such by any PDC or message.
 func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) >= pds.RequestCCLen && in.Trimmed == 0 {
 		q := (*pds.RequestView)(in.Packet)
@@ -232,7 +232,7 @@ func (x *receiver) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	x.source.followUp(now)
 }
 
-// prepare clears what Receive says. It reports false if reply has too little room.
+// prepare clears the results of Receive. False if reply has too little room.
 func prepare(reply *Datagram, r *Received) bool {
 	*r = Received{}
 	reply.Packet = reply.Packet[:0]
@@ -244,10 +244,10 @@ func prepare(reply *Datagram, r *Received) bool {
 	return true
 }
 
-// arrived is what the manager is told of a packet.
+// arrived is a packet as told to the manager.
 func (x *receiver) arrived(in *Datagram) *pdc.In {
 	// Field by field: a literal would be built on the stack and copied in wider pieces than
-	// it was written in, which stalls the loads.
+	// written, stalling the loads.
 	p := &x.in
 	p.Packet, p.Src, p.Dst, p.CE, p.Trimmed, p.State = in.Packet, in.Src, in.Dst, in.CE, in.Trimmed, in.State
 	p.Size = in.nominal()
@@ -263,7 +263,7 @@ func (x *receiver) presented(in *Datagram) *pdc.In {
 	return p
 }
 
-// followUp does what a packet has caused elsewhere: the manager's events, and flows that
+// followUp handles a packet's consequences elsewhere: the manager's events, and flows that
 // waited for memory.
 func (s *source) followUp(now int64) {
 	if s.pds.HasEvents() || s.starved.head != 0 {

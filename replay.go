@@ -6,16 +6,16 @@ import (
 )
 
 // Replay takes in the next buffered packet whose turn has come. With PDS.BufferROD of the
-// [Config] a packet of an ordered PDC waits while those before it are missing. buffers are
-// the waiting packets, each the Datagram that was received, at the index that
-// [Received].Buffer said; the memory is the caller's. Replay returns the index of the one
-// it has taken, with reply and r as [Endpoint.Receive] would set them; the buffer is free
-// when what r says is done. 0 means that there is none, or none that can be judged before
-// the caller frees something, or too little room in reply.
+// [Config] a packet of an ordered PDC waits while earlier packets are missing. buffers are
+// the waiting packets, each the Datagram received, at the index that [Received].Buffer
+// said; the memory is the caller's. Replay returns the index of the packet taken, with
+// reply and r as from [Endpoint.Receive]; the buffer is free once the work of r is done. 0
+// means no packet, or none to be judged before the caller frees something, or too little
+// room in reply.
 //
-// Call it until it returns 0: after each Receive, and also after Poll and Answer, which
-// free what it may have lacked. Whatever comes behind a packet that waits here waits too,
-// so a late call does not change the order.
+// Call Replay until 0: after each Receive, and also after Poll and Answer, which free
+// resources. Packets behind a waiting packet wait too, so a late call does not change the
+// order.
 func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Received) (buffer int) {
 	if !e.clock.even(now) {
 		return e.replayOdd(now, buffers, reply, r)
@@ -45,7 +45,7 @@ func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Rec
 	}
 }
 
-// present has a buffered request in hand as if it had just come.
+// present has a buffered request in hand as if just received.
 func (x *receiver) present(id pdc.RxID, in *Datagram) {
 	var q pds.Request
 	_, _ = q.Decode(in.Packet) // as it was when it came

@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// onRequest judges a new request and writes what there is to answer.
+// onRequest judges a new request and writes the answer, if any.
 func (x *receiver) onRequest(now int64, in *Datagram, buf []byte, r *Received) int {
 	form := ses.Form(x.res.Next)
 	if form == ses.FormResponseData || form == ses.FormResponseDataSmall {
@@ -21,8 +21,8 @@ func (x *receiver) onRequest(now int64, in *Datagram, buf []byte, r *Received) i
 	return x.answer(now, buf, r)
 }
 
-// dataTaken is the default response to the packet of data in e.ack: an acknowledgement that
-// names a packet says to which message, whatever the packet was.
+// dataTaken is the default response to the packet of data in e.ack: an acknowledgement of a
+// packet names the message, for any kind of packet.
 func (x *receiver) dataTaken(buf []byte) []byte {
 	h := ses.Response{
 		Verdict:   ses.Verdict{Opcode: ses.ResponseDefault, ReturnCode: ses.RCOK},
@@ -41,7 +41,7 @@ var modes = [32]ses.Mode{
 // modeOf is the delivery mode of a request.
 func modeOf(b []byte) ses.Mode { return modes[b[0]>>3] }
 
-// answer writes what there is to answer to a request that has been judged.
+// answer writes the answer, if any, to a judged request.
 func (x *receiver) answer(now int64, buf []byte, r *Received) int {
 	d := &x.decision
 	kind := pdc.RespondDefault
@@ -83,18 +83,18 @@ func (x *receiver) judge(b []byte, mode ses.Mode, r *Received) {
 	r.Form, r.Header = x.request.Form, x.res.Header
 }
 
-// unprovenData is how many bytes of read data go to a peer that has yet to show that it receives:
-// as many as an acknowledgement holds by default.
+// unprovenData is the bytes of read data sent to a peer that has yet to show it receives: as
+// many as an acknowledgement holds by default.
 const unprovenData = 16
 
-// errandPaid is how many bytes the packet of a rendezvous or deferrable send has to have to pay, at three for one,
-// for what this side asks the address of a stranger with: the first packets of a read, resends
+// errandPaid is the least size of the packet of a rendezvous or deferrable send that pays, at
+// three for one, for packets to a stranger's address: the first packets of a read, resends
 // included.
 const errandPaid = 4000
 
-// doubts reports whether the request in hand asks for more than its peer may have before it has
-// shown that it receives what is sent to it: data to be read by this side, or packets of its own
-// for which nothing is spare. Otherwise those wait, behind a NOOP, for the peer to show itself.
+// doubts reports whether the request in hand asks for more than the peer may have before
+// showing that it receives: data to be read by the endpoint, or separate packets with no
+// answers to spare. Otherwise the packets wait, behind a NOOP, for the peer to show itself.
 func (x *receiver) doubts() bool {
 	switch q := &x.request; {
 	case q.Opcode == ses.OpcodeRead && q.RequestLength > unprovenData:
@@ -107,8 +107,8 @@ func (x *receiver) doubts() bool {
 	return false
 }
 
-// decide asks the target, unless what it would take is kept for another packet, and
-// refuses what this endpoint cannot answer.
+// decide asks the target, unless the needed room is kept for another packet, and refuses
+// requests impossible to answer.
 func (x *receiver) decide(a ses.Arrival) {
 	q, d := &x.request, &x.decision
 	if x.target.Scarce(a.Peer) && x.target.Opens(q, a) && x.isAhead() {
@@ -125,13 +125,13 @@ func (x *receiver) decide(a ses.Arrival) {
 	}
 }
 
-// isAhead reports whether a packet is missing before the request in hand, on its PDC.
+// isAhead reports whether a packet is missing before the request in hand, on the same PDC.
 func (x *receiver) isAhead() bool {
 	info, _ := x.pds.PDC(x.res.ID.PDC)
 	return x.res.ID.PSN.After(info.Contiguous + 1)
 }
 
-// respond gives the manager the answer to the request that has just arrived.
+// respond gives the manager the answer to the request in hand.
 func (x *receiver) respond(now int64, kind pdc.ResponseKind, b []byte, buf []byte) int {
 	x.response = pdc.Response{Kind: kind, Bytes: b}
 	if len(b) > 0 {
@@ -155,8 +155,8 @@ func (x *receiver) refuse(now int64, buf []byte, r *Received) int {
 	return n
 }
 
-// promise answers a request for data. A few bytes go in the acknowledgement, and the caller
-// brings them; more go in a packet of their own in the return direction.
+// promise answers a request for data. A few bytes go in the acknowledgement, brought by the
+// caller; more go in a separate packet in the return direction.
 func (x *receiver) promise(now int64, buf []byte, r *Received) int {
 	d := &x.decision
 	a, id := x.source.answers.take(x.res.ID)
@@ -167,7 +167,7 @@ func (x *receiver) promise(now int64, buf []byte, r *Received) int {
 	if x.source.lending != 0 {
 		a.lender = x.lender()
 	}
-	// What is lent goes in packets of its own, whose acknowledgements say that it was read.
+	// Lent data goes in separate packets, whose acknowledgements confirm the read.
 	if a.owed = a.lender == 0 && d.Length <= x.ackData; a.owed {
 		x.response = pdc.Response{Kind: pdc.RespondLater, Room: uint16(a.reply.Len()) + uint16(d.Length)}
 		n, err := x.pds.Respond(now, x.res.ID, &x.response, buf)
@@ -186,7 +186,7 @@ func (x *receiver) promise(now int64, buf []byte, r *Received) int {
 	return n
 }
 
-// onRUDI answers a RUDI request, which may come again.
+// onRUDI answers a RUDI request, maybe repeated later.
 func (x *receiver) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
 	x.judge(in.Packet, ses.ModeRUDI, r)
 	var q pds.RUDI
@@ -209,9 +209,9 @@ func (x *receiver) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
 	return x.respondRUDI(in, buf)
 }
 
-// isTooMuch reports whether the data that a RUDI packet asks for is more than three times as long,
-// and nobody has shown that he receives at the address that it comes from. The refusal asks for a
-// PDC, on which that is shown.
+// isTooMuch reports whether the data asked for by a RUDI packet is more than three times as
+// long, and the source address is not proven to receive. The refusal asks for a PDC, for the
+// proof.
 func (x *receiver) isTooMuch(in *Datagram, y *ses.Reply) bool {
 	const ip = 20 + udpLen
 	answer := int64(ip+pds.RUDILen+y.Len()) + int64(x.decision.Length)
@@ -226,8 +226,8 @@ func (x *receiver) respondRUDI(in *Datagram, buf []byte) int {
 	return n
 }
 
-// dataReply is the header of the data that a request asks for, of the form that the request
-// has: a peer reads what it writes. number is the request's PSN or pkt_id.
+// dataReply is the header of the data asked for, in the form of the request: a peer reads the
+// forms it writes. number is the request's PSN or pkt_id.
 func (x *receiver) dataReply(number uint32) ses.Reply {
 	if x.request.Form == ses.FormStandard {
 		return x.decision.DataReply()

@@ -6,19 +6,19 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A roll lists the messages that wait for something to come on one PDC, by their entry,
-// oldest first. When the PDC ends, they are found without searching all messages. Unlike a
-// chain it gives up any of them in the same time.
+// A roll lists the messages waiting for data on a PDC, by entry, oldest first. When the PDC
+// ends, such messages are found without a search of all messages. Unlike a chain a roll
+// gives up any member in constant time.
 type roll struct{ head, tail uint16 }
 
-// places links the rolls of one kind, by message.entry: a message is in one of them at most.
+// places links the rolls of one kind, by message.entry: a message is in at most one roll.
 type places []place
 
 type place struct{ prev, next uint16 }
 
 func newPlaces(messages int) places { return slab.Make[place](messages + 1) }
 
-// enter puts message i, which is in no roll of this kind, last in l.
+// enter puts message i, in no roll of the kind yet, last in l.
 func (s places) enter(l *roll, i uint16) {
 	s[i] = place{prev: l.tail}
 	if l.tail == 0 {
@@ -29,7 +29,7 @@ func (s places) enter(l *roll, i uint16) {
 	l.tail = i
 }
 
-// strike takes message i out of l, if it is there.
+// strike takes message i out of l, if present.
 func (s places) strike(l *roll, i uint16) {
 	p := s[i]
 	if p.prev == 0 && l.head != i {
@@ -48,10 +48,10 @@ func (s places) strike(l *roll, i uint16) {
 	s[i] = place{}
 }
 
-// entry is what rolls and chains know a message by: its slot plus 1, as 0 ends them.
+// entry is the name of a message in rolls and chains: the slot plus 1, as 0 is the end.
 func (rec *message) entry() uint16 { return uint16(rec.handle) + 1 }
 
-// giveUp fails the messages of a roll: nothing more comes for them.
+// giveUp fails the messages of a roll: nothing more comes.
 func (s *source) giveUp(now int64, all places, l *roll, c pdc.Cause, n pds.NackCode) {
 	for l.head != 0 {
 		rec := &s.messages[l.head-1]

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// A seedUse is a part of an endpoint that has a seed of its own.
+// A seedUse is a part of an endpoint with a separate seed.
 type seedUse uint8
 
 const (
@@ -19,8 +19,8 @@ const (
 	seedLentRegions                // keys of lent regions
 )
 
-// seedFor returns the seed of a part, never 0. Peers see numbers that follow from some of
-// the seeds, such as paths, and can work those seeds out; that must not tell them any other.
+// seedFor returns the seed of a part, never 0. Peers see numbers derived from some seeds,
+// such as paths, and can work those seeds out; no other seed may follow.
 func (c *Config) seedFor(u seedUse) uint64 {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], c.Seed)

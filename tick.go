@@ -1,8 +1,7 @@
 package uetcc
 
-// NextDeadline returns when to call [Endpoint.Tick], and then [Endpoint.Transmit], ns;
-// false if nothing waits for time to pass. It may be too early; then there is nothing to
-// do.
+// NextDeadline returns the time to call [Endpoint.Tick], and then [Endpoint.Transmit], ns; false if
+// nothing waits for time to pass. The time may be too early; then Tick has nothing to do.
 func (e *Endpoint) NextDeadline() (int64, bool) {
 	if e.pds.HasEvents() || e.source.mayRunErrand() {
 		return 0, true
@@ -11,7 +10,7 @@ func (e *Endpoint) NextDeadline() (int64, bool) {
 	return e.clock.when(at), ok
 }
 
-// nextDeadline is NextDeadline by the clock of the endpoint, but for what is due at once.
+// nextDeadline is NextDeadline by the clock of the endpoint, except for work due at once.
 func (s *source) nextDeadline() (int64, bool) {
 	at, ok := s.pds.NextDeadline()
 	if s.credit != nil {
@@ -28,8 +27,8 @@ func (s *source) nextDeadline() (int64, bool) {
 	return at, ok
 }
 
-// Tick does what is due by now: time-outs, retries, messages that wait for a PDC or for too long. An early
-// or repeated call does no harm.
+// Tick does the work due by now: time-outs, retries, messages that wait for a PDC or for too long. An
+// early or repeated call does no harm.
 func (e *Endpoint) Tick(now int64) {
 	now = e.clock.read(now)
 	for done := false; !done; {

@@ -6,9 +6,9 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// Transmit gives the next packet to send: its headers are in out.Packet, and out.Payload
-// says what the caller appends. It returns false when nothing may be sent now, which every
-// other call may change, and when out.Packet has less capacity than [HeaderMax].
+// Transmit gives the next packet to send: its headers are in out.Packet, and out.Payload names
+// the bytes for the caller to append. False when nothing may be sent now, as every other call
+// may change, and when out.Packet has less capacity than [HeaderMax].
 func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	one := [1]Datagram{{Packet: out.Packet}}
 	if e.TransmitBatch(now, one[:]) == 0 {
@@ -18,8 +18,8 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	return true
 }
 
-// TransmitBatch is Transmit for as many packets as may go, up to len(out), and returns their
-// number. It costs less for each, most of all where a PDC sends several in a row.
+// TransmitBatch is Transmit for as many packets as may go, up to len(out), and returns the
+// number. The cost per packet is less, most of all where a PDC sends several in a row.
 func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	if !e.clock.even(now) {
 		return e.transmitBatchOdd(now, out)
@@ -114,8 +114,8 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	return n
 }
 
-// describeMiddles describes packets of p, those of e.run from k on. y writes their semantic
-// headers; first is the first one's offset in its message.
+// describeMiddles describes the packets of p in e.run from k on. y writes the semantic headers;
+// first is the first packet's offset in the message.
 func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.Middle, first uint32) {
 	x, mtu := &e.run, y.MTU()
 	h, _ := x.Handle(k)
@@ -146,8 +146,8 @@ func roomy(out []Datagram) int {
 	return len(out)
 }
 
-// describeEdge describes packet k of e.run, of handle h, where that is an answer's data, or the
-// first or last packet of a message.
+// describeEdge describes packet k of e.run, of handle h, if an answer's data, or the first or
+// last packet of a message.
 func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32, h uint64) {
 	x, buf := &e.run, d.Packet[:HeaderMax]
 	d.Src, d.Dst, d.Size = e.local, p.Peer(), int64(x.Size)
@@ -160,7 +160,7 @@ func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32, h uint64) {
 	}
 }
 
-// describe appends the semantic header to a data packet and says what follows.
+// describe appends the semantic header to a data packet and names the payload.
 func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	o := &e.out
 	out.TC, out.Size = o.TC, o.Size
@@ -178,7 +178,7 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	}
 }
 
-// describeAnswer appends the semantic header of a packet of data that a peer has asked for,
+// describeAnswer appends the semantic header of a packet of data a peer has asked for,
 // at offset at.
 func (s *source) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) {
 	a := s.answers.find(id)
@@ -188,7 +188,7 @@ func (s *source) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) 
 	}
 }
 
-// describeOwn appends that of a packet of a message of this side.
+// describeOwn appends the semantic header of a packet of a local message.
 func (s *source) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHandle) {
 	n, y := s.sender.PutHeader(buf[at:], p)
 	out.Packet = buf[:at+n]
@@ -196,14 +196,14 @@ func (s *source) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHand
 	to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, p.Message(), y.Cookie, 0
 }
 
-// sentOne refills a flow from which a packet has been sent for the first time.
+// sentOne refills a flow after a packet's first transmission.
 func (s *source) sentOne(now int64, h pdc.Handle) {
 	if f := &s.flows[h.ID()]; f.sent(1) {
 		s.pump(now, f)
 	}
 }
 
-// sendDatagram sends the one packet of a UUD message, which is over with that.
+// sendDatagram sends the one packet of a UUD message, ending the message.
 func (s *source) sendDatagram(now int64, out *Datagram, buf []byte) {
 	rec := &s.messages[s.unsent.head-1]
 	q := &s.tx

@@ -18,8 +18,8 @@ type Algorithm interface {
 	// leave the flight: the RtxBytes left when taken for lost.
 	OnACK(now int64, a Ack)
 
-	// OnNACK is called for each packet in flight that was refused, once for all n.Packets of them
-	// that one word has refused.
+	// OnNACK is called for each refused packet in flight, once for all n.Packets refused
+	// together.
 	OnNACK(now int64, n Nack)
 
 	// OnInferredLoss is called for each packet in flight taken for lost.

@@ -18,20 +18,20 @@ type ContextState struct {
 	Window   nscc.Snapshot // as of the last event that moved it; times in ns
 }
 
-// An ownAlgorithm is what Config.Algorithm gave a connection.
+// An ownAlgorithm is a connection's algorithm from Config.Algorithm.
 type ownAlgorithm struct {
 	ccc.Algorithm
 	waiting bool // an evAllow is pending
 }
 
-// plugIn gives a new connection its algorithm.
+// plugIn gives a new connection an algorithm.
 func (s *sim) plugIn(src, dst int) {
 	if s.cfg.Algorithm != nil {
 		s.algorithms = append(s.algorithms, ownAlgorithm{Algorithm: s.cfg.Algorithm(src, dst)})
 	}
 }
 
-// own returns the algorithm of a connection, nil if it has none.
+// own returns the algorithm of a connection, nil if none.
 func (s *sim) own(conn uint32) ccc.Algorithm {
 	if s.algorithms == nil {
 		return nil
@@ -47,7 +47,7 @@ func (s *sim) settle(conn uint32, c *sender) {
 	s.watchCredit(conn, c)
 }
 
-// settleOwn is the part of settle that only the user's functions want.
+// settleOwn is the part of settle only the user's functions want.
 func (s *sim) settleOwn(conn uint32, c *sender) {
 	if s.own(conn) != nil {
 		s.consult(conn, c)
@@ -64,7 +64,7 @@ func (s *sim) settleOwn(conn uint32, c *sender) {
 	}
 }
 
-// consult asks the algorithm of a connection, now and when it wants to be asked again.
+// consult asks the algorithm of a connection, now and at the time named by the algorithm.
 func (s *sim) consult(conn uint32, c *sender) {
 	a := &s.algorithms[conn]
 	c.ctx.Consult(&s.params, s.nowNs(), a)
@@ -74,14 +74,14 @@ func (s *sim) consult(conn uint32, c *sender) {
 	}
 }
 
-// allow is the time that an algorithm has named.
+// allow is the time an algorithm has named.
 func (s *sim) allow(conn uint32) {
 	s.algorithms[conn].waiting = false
 	s.ready(conn)
 }
 
-// admits reports whether congestion control lets a whole packet go, or the last one, where
-// an algorithm of the user's has a say.
+// admits reports whether congestion control lets a whole packet go, or the last, under a
+// user's algorithm.
 func (s *sim) admits(c *sender) bool {
 	next := min(s.cfg.PacketBytes, c.ctx.Backlog()+c.ctx.RtxBacklog())
 	return c.ctx.State() == ccc.StateReady && c.ctx.Decide(&s.params, s.nowNs()).Bytes >= next

@@ -7,22 +7,23 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// An Application is what the hosts of a run compute and send to each other, in place of a
-// [Matrix]. With K NICs to a rank, NIC k of rank r is host r*K + k; a message arrives at the NIC
-// of the receiver that has the number of the sender's. Each message is a transfer of its own,
-// in the order of ranks and operations; it has at least one byte.
+// An Application is the computation and communication of the hosts of a run, in place of a
+// [Matrix]. With K NICs to a rank, NIC k of rank r is host r*K + k; a message arrives at the
+// receiver's NIC with the number of the sender's. Each message is a separate transfer, in the
+// order of ranks and operations, with at least one byte.
 type Application struct {
 	Schedule *goal.Schedule
 
-	// Arrival has a message received when its last byte is there. Otherwise that is when its
-	// source knows that it is, as in htsim, where its acknowledgement starts what comes after.
+	// With Arrival a message is received when the last byte is there. Otherwise when the source
+	// knows of the delivery, as in htsim, where the acknowledgement starts the successors.
 	Arrival bool
 
-	// Eager is the largest message, bytes, whose send ends though its receive has not begun; -1: none.
+	// Eager is the largest message, bytes, whose send ends before the receive has begun; -1:
+	// none.
 	Eager int64
 }
 
-// ApplicationResult is what became of an [Application]. Times are microseconds of the run.
+// ApplicationResult is the outcome of an [Application]. Times are microseconds of the run.
 type ApplicationResult struct {
 	Ranks      int       `json:"ranks"`
 	Sends      int       `json:"sends"`
@@ -37,7 +38,7 @@ type ApplicationResult struct {
 // maxWaiting is how many operations ApplicationResult.Waiting lists.
 const maxWaiting = 20
 
-// maxOps is how many operations an application may have: events know them by number.
+// maxOps is the most operations of an application: events know operations by number.
 const maxOps = 1 << whatBits
 
 // fillApplication makes the matrix of an application.
@@ -79,7 +80,7 @@ func (c *Config) fillApplication() error {
 	return check.Range(ErrConfig, "Application: operations", ops, 1, maxOps)
 }
 
-// leaves reports whether an operation of rank r is a message to another one.
+// leaves reports whether an operation of rank r is a message to another rank.
 func leaves(r int, o *goal.Op) bool { return o.Kind == goal.KindSend && int(o.Peer) != r }
 
 // An app is an Application at work: the [goal.Host] of its machine.
@@ -94,8 +95,8 @@ type app struct {
 	contexts  map[[2]int]*contexts
 }
 
-// contexts are the numbers by which an endpoint keeps messages between two hosts apart that are
-// under way at the same time.
+// contexts are the numbers by which an endpoint tells messages between two hosts under way at
+// the same time apart.
 type contexts struct {
 	free []uint16
 	used uint16
@@ -137,17 +138,17 @@ func (a *app) computed(op uint32) {
 	a.Computed(a.s.now, op)
 }
 
-// idle reports whether nothing is being computed or sent, so that nothing will be.
+// idle reports whether nothing is being computed or sent, so nothing will be.
 func (a *app) idle() bool { return a.computing == 0 && a.s.done == a.sent }
 
-// arrived takes in that a transfer is at its destination.
+// arrived takes in a transfer's arrival at the destination.
 func (a *app) arrived(i uint32) {
 	if a.cfg.Arrival {
 		a.Delivered(a.s.now, a.ops[i])
 	}
 }
 
-// finished takes in that its source knows.
+// finished takes in that the source knows of the arrival.
 func (a *app) finished(i uint32) {
 	if !a.cfg.Arrival {
 		a.Delivered(a.s.now, a.ops[i])
@@ -155,7 +156,7 @@ func (a *app) finished(i uint32) {
 	a.Acknowledged(a.s.now, a.ops[i])
 }
 
-// takeContext returns the number for a message that begins: one that no other has at the time.
+// takeContext returns the number for a new message, unused by other messages at the time.
 func (a *app) takeContext(f *Flow) uint16 {
 	pair := [2]int{f.Src, f.Dst}
 	c := a.contexts[pair]
@@ -172,7 +173,7 @@ func (a *app) takeContext(f *Flow) uint16 {
 	return c.used - 1
 }
 
-// giveContext is for a message that has ended.
+// giveContext is for an ended message.
 func (a *app) giveContext(f *Flow, context uint16) {
 	c := a.contexts[[2]int{f.Src, f.Dst}]
 	c.free = append(c.free, context)

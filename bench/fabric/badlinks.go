@@ -2,7 +2,7 @@ package fabric
 
 import "fmt"
 
-// Links that are dead, or slow.
+// Dead and slow links.
 
 // uplink finds the two directions of an uplink.
 func (n *net) uplink(f Failure) (up, down uint32, err error) {
@@ -33,8 +33,8 @@ func (n *net) uplink(f Failure) (up, down uint32, err error) {
 	return 0, 0, fmt.Errorf("link %d of switch %d ends nowhere", f.Link, f.Switch)
 }
 
-// fail kills both directions of an uplink. The switch below knows and avoids it;
-// what comes down from above is lost, as before routing has converged.
+// fail kills both directions of an uplink. The switch below knows and avoids the link;
+// packets coming down from above are lost, as before routing has converged.
 func (n *net) fail(f Failure) error {
 	up, down, err := n.uplink(f)
 	if err != nil {
@@ -55,7 +55,7 @@ func (n *net) fail(f Failure) error {
 	return nil
 }
 
-// slowPorts lists the ports that c.SlowLinks makes slow.
+// slowPorts lists the ports made slow by c.SlowLinks.
 func (n *net) slowPorts(c *Config) (ports []uint32, err error) {
 	tier := len(c.Topology.Tiers) - 2
 	up := c.Topology.Tiers[tier].RadixUp
@@ -72,8 +72,8 @@ func (n *net) slowPorts(c *Config) (ports []uint32, err error) {
 	return ports, nil
 }
 
-// htsimSlowPorts are those of htsim's option -failed, in its way of counting: a switch of
-// tier 1 has as many links as its pod has such switches.
+// htsimSlowPorts are the ports of htsim's option -failed, in htsim's way of counting: a
+// switch of tier 1 has as many links as the pod has such switches.
 func (n *net) htsimSlowPorts(c *Config, tier, up int) (ports []uint32) {
 	bundle := c.Topology.Tiers[tier+1].bundle()
 	for sw := range int(n.tierFirst[tier+1] - n.tierFirst[tier]) {
@@ -94,7 +94,7 @@ func (n *net) htsimSlowPorts(c *Config, tier, up int) (ports []uint32) {
 	return ports
 }
 
-// slow makes a port run at a quarter of its rate.
+// slow makes a port run at a quarter of the rate.
 func (n *net) slow(c *Config, port uint32) (err error) {
 	p := &n.ports[port]
 	w := n.kinds[p.kind].wire

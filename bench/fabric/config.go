@@ -15,8 +15,7 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// ErrConfig is wrapped by the errors of [Run] that are not those of a package it
-// configures.
+// ErrConfig is wrapped by the errors of [Run], except errors of configured packages.
 var ErrConfig = errors.New("fabric: invalid configuration")
 
 // Rules says whose reading of the specification a run follows.
@@ -24,27 +23,27 @@ type Rules uint8
 
 // The rules.
 const (
-	// RulesSpec: windows and queues of UE Specification 1.0.x. Every port has
-	// thresholds of its own Plane_BDP (link rate times BaseRTT). SlowLinks are the
-	// first uplinks of tier 1, with two tiers of the leaves, in both directions.
+	// RulesSpec: windows and queues of UE Specification 1.0.x. Every port has thresholds from
+	// its own Plane_BDP (link rate times BaseRTT). SlowLinks are the first uplinks of tier 1,
+	// with two tiers of the leaves, in both directions.
 	RulesSpec Rules = iota
-	// RulesHTSim: what the simulator htsim does, to compare with its results. All
-	// ports share the thresholds of the host links, rounded up to whole packets, of
-	// which one is being sent; a full queue tosses a coin for its victim; trimmed
-	// packets go strictly first. SlowLinks are those of its option -failed: with three
-	// tiers only the ways down to the first switches of tier 1, with two the links of
-	// every leaf to the first spines.
+	// RulesHTSim: as in the simulator htsim, to compare results. All ports share the thresholds
+	// of the host links, rounded up to whole packets, including the packet being sent; a full
+	// queue tosses a coin for the victim; trimmed packets go strictly first. SlowLinks are
+	// htsim's option -failed: with three tiers only the ways down to the first switches of tier
+	// 1, with two the links of every leaf to the first spines.
 	//
-	// Credit is asked for when a packet times out, and by no timer of its own.
+	// Credit is asked for when a packet times out, and by no separate timer.
 	//
-	// Not copied: a receiver there lists a satisfied sender among the idle ones again each
-	// time its demand is met and never looks whether it is there already (_idle_senders of
-	// uec.cpp), a defect: its share of what is granted unasked grows without bound, and where
-	// the fabric is the bottleneck more is lost. With the duplicates taken out htsim has the
-	// completion times of these rules (mean within 1.1 %). A request for credit there takes a
-	// PSN and is acknowledged, and is sent without receiver credits too, so that a window can
-	// grow again a round trip after the first timeout; queue sizes of a topology file are ignored, hosts send at the rate of an option, a
-	// transfer starts at a whole microsecond, and recv_done_trigger starts only messages.
+	// Not copied: a receiver there lists a satisfied sender among the idle ones again each time
+	// the demand is met without a look for the sender there (_idle_senders of uec.cpp), a
+	// defect: the sender's share of unasked credit grows without bound, and where the fabric is
+	// the bottleneck more is lost. With the duplicates taken out htsim has the completion times
+	// of RulesHTSim (mean within 1.1 %). A request for credit there takes a PSN and is
+	// acknowledged, and is sent without receiver credits too, so a window can grow again a round
+	// trip after the first timeout; queue sizes of a topology file are ignored, hosts send at
+	// the rate of an option, a transfer starts at a whole microsecond, and recv_done_trigger
+	// starts only messages.
 	RulesHTSim
 )
 
@@ -53,7 +52,7 @@ var ruleNames = [...]string{"spec", "htsim"}
 // String names the rules.
 func (r Rules) String() string { return enum.Name(ruleNames[:], r) }
 
-// NodeKind says what sits at the hosts of a run.
+// NodeKind is the kind of node at the hosts of a run.
 type NodeKind uint8
 
 // The kinds.
@@ -61,7 +60,7 @@ const (
 	// NodeLight is a transport of the simulator's own around real congestion control contexts:
 	// some hundred bytes a connection, for very large runs and for [RulesHTSim].
 	NodeLight NodeKind = iota
-	// NodeEndpoint is an [uetcc.Endpoint]: its own packets, its timers, and memory behind it.
+	// NodeEndpoint is an [uetcc.Endpoint]: with its own packets, timers, and memory.
 	NodeEndpoint
 )
 
@@ -70,15 +69,15 @@ var nodeNames = [...]string{"light", "endpoint"}
 // String names the kind.
 func (k NodeKind) String() string { return enum.Name(nodeNames[:], k) }
 
-// Config is everything that a run depends on. Only Matrix has no default, or Application.
+// Config is everything a run depends on. Only Matrix has no default, or Application.
 type Config struct {
 	Node   NodeKind
 	Matrix *Matrix
 
 	Application *Application // what the hosts do, in place of Matrix
 
-	// Endpoint, with [NodeEndpoint], changes the configuration of a host's endpoint, which has
-	// Address, ControlTC, Seed, Target and what follows from the fields below; nil: not.
+	// Endpoint, with [NodeEndpoint], changes the configuration of a host's endpoint, preset with
+	// Address, ControlTC, Seed, Target and values derived from the fields below; nil: not.
 	Endpoint func(host int, c *uetcc.Config)
 
 	Queue     *Queue    // of all ports; nil: by Rules
@@ -109,23 +108,23 @@ type Config struct {
 	Tuning      nscc.Tuning       // of every window; times are nanoseconds
 	AckBytes    int64             // received bytes that cause an acknowledgement; 0: 16,384
 
-	// PairRTT has each window begin with the base round trip of its own two hosts instead of the
-	// longest one, with [NodeLight]; endpoints learn theirs.
+	// PairRTT has each window begin with the base round trip of the window's two hosts instead
+	// of the longest, with [NodeLight]; endpoints learn round trips.
 	PairRTT bool
 
 	// NoNackRTT keeps refusals from lowering the base round trip of a window, with [NodeLight].
 	NoNackRTT bool
 
-	// NoFabricRate lets receivers grant credit at the full rate of their link where the fabric is
+	// NoFabricRate lets receivers grant credit at the link's full rate where the fabric is
 	// oversubscribed and no window reacts to it, with [NodeLight].
 	NoFabricRate bool
 
-	// InferLoss has senders conclude from what arrived later that a packet was lost, as htsim's
-	// SLEEK does, with [NodeLight]; endpoints always do.
+	// InferLoss has senders conclude losses from later arrivals, as htsim's SLEEK does, with
+	// [NodeLight]; endpoints always do.
 	InferLoss bool
 
-	// Algorithm, if not nil, gives each connection a congestion control of the user's own,
-	// nil for none. It runs beside Control, or alone with [ccc.ControlNone].
+	// Algorithm, if not nil, gives each connection a user's congestion control, nil for none,
+	// beside Control, or alone with [ccc.ControlNone].
 	Algorithm func(src, dst int) ccc.Algorithm
 
 	NoTrim bool // switches drop instead of trimming
@@ -144,31 +143,32 @@ type Config struct {
 	Stop     func() bool    // asked as often; true ends the run there; nil: not
 	Seen     func(*Seen)    // called for each packet that reaches a host, with [NodeLight]; nil: not
 
-	// Workers is how many goroutines simulate the run; 0: 1. The result is the same for any number.
-	// With more than one the algorithms of one host are called by one goroutine at a time, those
-	// of different hosts at once. All other functions here are called by that of Run.
+	// Workers is the number of goroutines that simulate the run; 0: 1. The result is the same
+	// for any number. With more than one the algorithms of a host are called by one goroutine at
+	// a time, algorithms of different hosts at once. All other functions here are called by
+	// Run's goroutine.
 	Workers int
 
 	Held bool // [TransferResult] says how long data waited, and for what
 
 	Series *SeriesConfig // what of the run is sampled over time; nil: nothing
 
-	// Frame is called for each packet that reaches a host that has a [Node]; nil: not. Of one
-	// that a switch has cut, as its DSCP says, the bytes are those that were sent.
+	// Frame is called for each packet that reaches a host with a [Node]; nil: not. A packet cut
+	// by a switch, as shown by the DSCP, has the bytes as sent.
 	Frame func(now link.Ps, host int, f *Frame)
 
 	Watch Watcher // is told of all packets and ports, of either kind of node; nil: nobody
 
-	// Context is called after each event of a connection's congestion control, with what
-	// it has come to; nil: not.
+	// Context is called after each event of a connection's congestion control, with the new
+	// state; nil: not.
 	Context func(*ContextState)
 
 	degree []degree // by host
 	whole  bool     // never in parts
 }
 
-// HeaderBytes is the header of a data packet, and all of an acknowledgement or of a trimmed
-// packet, as in htsim.
+// HeaderBytes is the header of a data packet, and the whole of an acknowledgement or of a
+// trimmed packet, as in htsim.
 const HeaderBytes = 64
 
 // ackBytes is the default of Config.AckBytes.
@@ -267,7 +267,7 @@ func (c *Config) check() error {
 	return c.checkPackets()
 }
 
-// checkPackets looks for connections that have more packets than PSNs can be compared.
+// checkPackets looks for connections with more packets than PSNs can be compared.
 func (c *Config) checkPackets() error {
 	byID := map[int64]int64{}
 	for _, f := range c.Matrix.Flows {
@@ -284,12 +284,12 @@ func (c *Config) checkPackets() error {
 	return nil
 }
 
-// packets is how many packets f needs if each carries that much payload.
+// packets is the number of packets of f with so much payload each.
 func (f *Flow) packets(payload int64) int64 { return (f.Size + payload - 1) / payload }
 
 func (c *Config) payload() int64 { return c.PacketBytes - c.header() }
 
-// pairRTT is the base round trip that the window between two hosts begins with, ns; 0: BaseRTT.
+// pairRTT is the base round trip the window between two hosts begins with, ns; 0: BaseRTT.
 func (c *Config) pairRTT(src, dst int) int64 {
 	if !c.PairRTT {
 		return 0
@@ -297,7 +297,7 @@ func (c *Config) pairRTT(src, dst int) int64 {
 	return (c.Topology.RTT(src, dst, c.PacketBytes, HeaderBytes) + 4*c.NICLatency).Nanoseconds()
 }
 
-// mostAckBytes is what an endpoint takes, and what a window can count.
+// mostAckBytes is the limit of an endpoint, and of a window's count.
 func (c *Config) mostAckBytes() int64 {
 	if c.Node == NodeEndpoint {
 		return 32 << 10
@@ -311,7 +311,7 @@ func (c *Config) hostRate() int64 { return c.Topology.Tiers[0].DownRate }
 // bdp is the bandwidth-delay product between two hosts.
 func (c *Config) bdp() int64 { return link.BDP(c.hostRate(), c.hostRate(), c.BaseRTT) }
 
-// contextParams are those of every congestion control context of the run.
+// contextParams are the parameters of every congestion control context of the run.
 func (c *Config) contextParams() (ccc.Params, error) {
 	n := nscc.Config{
 		LinkRate:    c.hostRate() / 8,
@@ -329,9 +329,8 @@ func (c *Config) contextParams() (ccc.Params, error) {
 	return ccc.NewParams(ccc.Config{NSCC: n, RCCC: credit, Entropy: c.Entropy, Control: c.Control, Mode: c.Mode})
 }
 
-// retransmitTimeout is htsim's least one: 15 us and six full queues, each with the packet
-// that is being sent. Pauses, and a slow memory, make packets wait for much longer than any
-// queue does.
+// retransmitTimeout is htsim's least: 15 us and six full queues, each with the packet being
+// sent. Pauses, and a slow memory, make packets wait for much longer than any queue.
 func (c *Config) retransmitTimeout(limit int64) link.Ps {
 	if c.PFC != nil || c.Memory != nil {
 		return 10_000 * link.Microsecond
@@ -339,10 +338,9 @@ func (c *Config) retransmitTimeout(limit int64) link.Ps {
 	return 15*link.Microsecond + 6*link.Serialization(limit+c.PacketBytes, c.hostRate())
 }
 
-// psnRange is how many packets a sender may have between its oldest
-// unacknowledged and its newest one: a power of two, four windows where a window
-// limits what is under way, and what leaves while a packet is lost twice where only
-// a timeout of rto tells.
+// psnRange is the most packets of a sender between the oldest unacknowledged and the newest: a
+// power of two, four windows where a window limits the flight, and the packets sent while a
+// packet is lost twice where only a timeout of rto tells.
 func (c *Config) psnRange(rto link.Ps) uint32 {
 	want := int64(c.MaxPSNRange)
 	switch {

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// Content is a piece of the payload of a message. What its bytes are follows from which they
-// are, so nobody has to hold them: not the memory of a host, and not the network while the
-// packet is under way.
+// Content is a piece of the payload of a message. The position of a byte determines the
+// value, so nobody has to hold bytes: not the memory of a host, and not the network while
+// the packet is under way.
 type Content struct {
 	Message uint32 // number
 	Offset  uint32 // of the first byte
@@ -53,12 +53,11 @@ const atomicContent = 1 << 31
 
 var atomicOne = [8]byte{7: 1}
 
-// page is the unit in which a landing knows what has arrived: that of the smallest MTU.
+// page is the unit of a landing's record of arrivals: the smallest MTU.
 const page = 1024
 
-// A landing is the memory that a message goes to. It holds for each page whether its bytes
-// are those of the message. A page with other bytes is as bad as none, until it is
-// overwritten.
+// A landing is the destination memory of a message, as a flag for each page with the right
+// bytes. A page with other bytes is as bad as a missing page, until overwritten.
 type landing struct {
 	content Content // all of it
 	pages   []uint64

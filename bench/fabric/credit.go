@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// A creditPort is the receiver-credit half of a host that somebody sends to.
+// A creditPort is the receiver-credit half of a host with senders.
 type creditPort struct {
 	r     *rccc.Receiver
 	conns []uint32 // of the senders, by slot
@@ -21,8 +21,7 @@ func (c *Config) credits() bool {
 	return c.Control == ccc.ControlRCCC || c.Control == ccc.ControlBoth
 }
 
-// makeCreditPorts gives every destination its receiver, with room for all of its
-// connections.
+// makeCreditPorts gives every destination a receiver, with room for all connections.
 func (s *sim) makeCreditPorts() error {
 	if !s.cfg.credits() {
 		return nil
@@ -56,7 +55,7 @@ func (s *sim) makeCreditPorts() error {
 	return nil
 }
 
-// startCreditPorts begins to slow credit from the start, not only from what arrives.
+// startCreditPorts begins to slow credit from the start, not only after arrivals.
 func (s *sim) startCreditPorts() {
 	if !s.slowsCredit {
 		return
@@ -69,18 +68,18 @@ func (s *sim) startCreditPorts() {
 	}
 }
 
-// fabricRate configures what slows credit where the fabric is oversubscribed and
+// fabricRate configures the slowing of credit where the fabric is oversubscribed and
 // no window reacts to it.
 func (c *Config) fabricRate() rccc.FabricConfig {
 	return rccc.FabricConfig{Oversubscription: c.Topology.oversubscription(), RTT: c.BaseRTT.Nanoseconds()}
 }
 
-// slowsCredit reports whether that is the case.
+// slowsCredit reports whether credit is slowed so.
 func (c *Config) slowsCredit() bool {
 	return !c.NoFabricRate && c.Control == ccc.ControlRCCC && c.Topology.oversubscription() > 1
 }
 
-// observe counts what arrives for the rate that the fabric can bear.
+// observe counts arrivals for the rate that the fabric can bear.
 func (s *sim) observe(pkt uint32) {
 	if !s.slowsCredit {
 		return
@@ -105,8 +104,8 @@ func (s *sim) nextStep(host uint32) {
 	s.events.push(s.now+interval*1000, evFabric, host)
 }
 
-// step ends an interval of a host's rate. Without traffic it goes on until credit
-// has its full speed again.
+// step ends an interval of a host's rate. Without traffic the intervals go on until
+// credit has full speed again.
 func (s *sim) step(host uint32) {
 	p := &s.credits[host]
 	factor := p.fabric.Step()
@@ -116,8 +115,8 @@ func (s *sim) step(host uint32) {
 	}
 }
 
-// wanted tells the receiver what a packet's sender would like. The first packet
-// of a connection enters it into the active sender table.
+// wanted tells the receiver the wish of a packet's sender. The first packet of a
+// connection enters the sender into the active sender table.
 func (s *sim) wanted(conn, pkt uint32, kind rccc.Arrival) {
 	if s.credits == nil {
 		return
@@ -136,7 +135,7 @@ func (s *sim) wanted(conn, pkt uint32, kind rccc.Arrival) {
 	s.watchPacer(host, p)
 }
 
-// watchPacer makes sure that the pacer is polled when it wants to be.
+// watchPacer makes sure the pacer is polled in time.
 func (s *sim) watchPacer(host uint32, p *creditPort) {
 	due, awake := p.r.Deadline()
 	if !awake || p.at >= 0 {
@@ -146,7 +145,7 @@ func (s *sim) watchPacer(host uint32, p *creditPort) {
 	s.events.push(p.at, evCredit, host)
 }
 
-// pace sends the credit that is due.
+// pace sends the credit due.
 func (s *sim) pace(host uint32) {
 	p := &s.credits[host]
 	p.at = -1
@@ -158,7 +157,7 @@ func (s *sim) pace(host uint32) {
 	s.watchPacer(host, p)
 }
 
-// control sends a control packet that carries a credit or a target.
+// control sends a control packet with a credit or a target.
 func (s *sim) control(host uint32, p packet, credit rccc.Quanta) {
 	pkt := s.pool.get()
 	p.size, p.dscp = HeaderBytes, switchq.DSCPControl
@@ -184,9 +183,9 @@ func (s *sim) credited(conn, pkt uint32) {
 	s.ready(conn)
 }
 
-// watchCredit makes sure that a connection without credit asks for some in the
-// end, should the message that brings it be lost. In htsim it asks when a packet times out
-// and never else; of packets lost at random htsim knows nothing.
+// watchCredit makes sure a connection without credit asks for credit in the end,
+// should the message with credit be lost. In htsim a connection asks only when a
+// packet times out; htsim has no packets lost at random.
 func (s *sim) watchCredit(conn uint32, c *sender) {
 	if s.credits == nil || c.asking || s.cfg.Rules == RulesHTSim && s.cfg.Loss == 0 {
 		return

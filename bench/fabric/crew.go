@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// A crew simulates the parts of a run in windows of time: what a part does in a window reaches
-// another one after its end, so all of them can be simulated at once, in any order.
+// A crew simulates the parts of a run in windows of time: effects on other parts come after
+// the window, so all parts can be simulated at once, in any order.
 type crew struct {
 	ahead    int64 // ps, length of a window
 	together bool  // the parts have one pool of packets: one goroutine simulates them all
@@ -24,7 +24,7 @@ type crew struct {
 	told    []told
 }
 
-// run simulates a divided run to its end. s is part 0.
+// run simulates a divided run to the end. s is part 0.
 func (c *crew) run(s *sim) {
 	for range min(s.cfg.Workers, len(s.parts)) - 1 {
 		wake := make(chan struct{}, 1)

@@ -2,7 +2,7 @@ package fabric
 
 import "github.com/uetcc/uetcc/hw/link"
 
-// A crossing is what one part tells another: a packet that is under way to it, or a frame of
+// A crossing is what one part tells another: a packet under way to it, or a frame of
 // flow control. It reaches its node no sooner than crew.ahead after it was sent, so in a later
 // window.
 type crossing struct {
@@ -38,7 +38,7 @@ func (s *sim) post(to uint16, x crossing) *outbox {
 	return b
 }
 
-// export sends a packet that leaves by port out to the part that it enters at some time. One
+// export sends a packet that leaves by port out to the part it enters at some time. One
 // goroutine has one pool of packets for all parts, so the packet stays where it is; which number
 // it has makes no difference.
 func (s *sim) export(out, pkt uint32, at int64) {

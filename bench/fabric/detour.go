@@ -1,6 +1,6 @@
 package fabric
 
-// detours are the ways around links that switches know to be dead. Each part of a run finds its
+// detours are the ways around links known to be dead. Each part of a run finds its
 // own.
 type detours struct {
 	net   *net
@@ -8,7 +8,7 @@ type detours struct {
 	ways  map[uint64][]uint32 // by node and leaf of the destination, at that leaf the host: ports that lead there
 }
 
-// learn takes in that links are dead, or alive again.
+// learn takes in the death or revival of links.
 func (s *sim) learn(ports []uint32, step int) {
 	if s.detours == nil {
 		s.detours = &detours{net: s.net, known: map[uint32]int{}}
@@ -23,8 +23,8 @@ func (s *sim) learn(ports []uint32, step int) {
 	}
 }
 
-// next is net.next where links are known to be dead: of the ports that lead to p's host it is one,
-// and any if there is none.
+// next is net.next where links are known to be dead: one of the ports that lead to p's host, and
+// any port if none does.
 func (d *detours) next(node uint32, p *packet) uint32 {
 	if node < d.net.hosts {
 		return node
@@ -52,7 +52,7 @@ func (d *detours) around(node, host uint32) []uint32 {
 	return ways
 }
 
-// towards is the first of the ports that lead to a host when all is well, and how many they are.
+// towards is the first of the ports to a host when all is well, and the number of such ports.
 func (s *node) towards(host uint32) (first, links uint32) {
 	if d := host - s.lo; d < s.hi-s.lo {
 		return s.first + d/s.span*s.bundle, s.bundle

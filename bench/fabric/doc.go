@@ -5,12 +5,12 @@
 // A run has one seed and no clock: the same [Config] gives the same [Result], byte for byte,
 // on any number of goroutines (Config.Workers). Workloads come as connection matrices
 // ([ParseMatrix]) and fabrics as topology files ([ParseTopology]) in the formats
-// of the public simulator htsim, so that the same input drives both; or as an [Application],
-// which computes, sends and receives as a GOAL schedule says.
+// of the public simulator htsim, so the same input drives both; or as an [Application],
+// which computes, sends and receives by a GOAL schedule.
 //
-// [ParseExperiments] reads the experiments with which htsim validates itself, and [ParseFault] what
-// goes wrong in a run.
+// [ParseExperiments] reads the experiments of htsim's own validation, and [ParseFault] the faults
+// of a run.
 //
-// Config.Algorithm tries out a congestion control of your own, and Config.Context follows
-// what any of them does; Config.Series samples queues, links and windows.
+// Config.Algorithm tries out a user's congestion control, and Config.Context follows the state of
+// any; Config.Series samples queues, links and windows.
 package fabric

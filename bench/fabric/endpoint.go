@@ -10,11 +10,11 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// endpointHeader is the nominal size of a full packet of an endpoint beyond its payload; a
+// endpointHeader is the nominal size of a full packet of an endpoint beyond the payload; a
 // request with a credit target has four bytes more.
 const endpointHeader = overhead + pds.RequestLen + ses.StandardLen
 
-// header is what a packet of data has beyond its payload.
+// header is the size of a packet of data beyond the payload.
 func (c *Config) header() int64 {
 	switch {
 	case c.Node == NodeLight:
@@ -32,7 +32,7 @@ func (c *Config) defaultPacket() int64 {
 	return 4096 + c.header()
 }
 
-// endpointMTU is the largest one whose packets are no larger than PacketBytes.
+// endpointMTU is the largest MTU with packets no larger than PacketBytes.
 func (c *Config) endpointMTU() uint32 {
 	mtu := uint32(8192)
 	for mtu > 1024 && int64(mtu) > c.payload() {
@@ -41,7 +41,7 @@ func (c *Config) endpointMTU() uint32 {
 	return mtu
 }
 
-// endpointConfig is that of a host's endpoint.
+// endpointConfig is the configuration of a host's endpoint.
 func (c *Config) endpointConfig(host int) uetcc.Config {
 	u := uetcc.Config{
 		Address: AddressOf(host), ControlTC: controlTC, Seed: (c.Seed+1)*0x9e3779b97f4a7c15 + uint64(host),
@@ -71,8 +71,8 @@ func (c *Config) endpointConfig(host int) uetcc.Config {
 	return u
 }
 
-// A degree is how many transfers a host sends and receives, and how many units of 16 packets it
-// may have under way.
+// A degree is the numbers of transfers sent and received by a host, and of units of 16 packets
+// under way.
 type degree struct{ out, in, chunks int }
 
 // degrees counts the transfers of the matrix by host.
@@ -87,8 +87,8 @@ func (c *Config) degrees() []degree {
 	return d
 }
 
-// poolsOf gives an endpoint no more memory than the transfers of its host can use; without a
-// matrix it is the default.
+// poolsOf gives an endpoint no more memory than the transfers of the host can use; without a
+// matrix the default.
 func (c *Config) poolsOf(host int, u *uetcc.Config) {
 	if len(c.Matrix.Flows) == 0 {
 		return
@@ -102,8 +102,8 @@ func (c *Config) poolsOf(host int, u *uetcc.Config) {
 	t.Indices, t.Regions, t.Receives, t.Messages, t.Pending = taggedAt+1, 1, 1, 4*d.in+4, 1
 }
 
-// chunks is how many units of 16 packets a connection may have under way: two windows, or the
-// whole range of PSNs where no window limits it.
+// chunks is the most units of 16 packets of a connection under way: two windows, or the whole
+// range of PSNs without a window.
 func (c *Config) chunks() int {
 	if c.Mode != ccc.ModeEnforce || c.Algorithm != nil {
 		return pdc.MaxRange / 16

@@ -8,7 +8,7 @@ import (
 	"github.com/uetcc/uetcc/internal/agenda"
 )
 
-// eventKind says what happens, and to what.
+// eventKind is the kind of an event, and of its number.
 type eventKind uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	evFault                    // a fault begins, ends, or becomes known
 )
 
-// An event as it is handed out.
+// An event as handed out.
 type event struct {
 	at   int64  // picoseconds
 	what uint32 // number of the packet, port, transfer, connection or host
@@ -64,13 +64,13 @@ const (
 
 // An eventQueue hands out events in the order {time, order of insertion}.
 //
-// It is a timing wheel: buckets of 1<<shift picoseconds, each a list in order of insertion
-// that is sorted (stably, so only by time) when its turn comes. Their turn comes in groups
-// of eight, so that many of the next events are known at a time. An event that is pushed
-// for the group at hand is sorted into it over a few places, and otherwise waits in a heap
-// beside it, since at 400 Gb/s a group may be tens of thousands of events long. What lies
-// beyond the wheel waits in a heap of its own and moves into the wheel as soon as its group
-// does, before anything can be pushed there directly; that keeps the order of insertion.
+// The queue is a timing wheel: buckets of 1<<shift picoseconds, each a list in order of
+// insertion that is sorted (stably, so only by time) when its turn comes. Their turn comes
+// in groups of eight, so that many of the next events are known at a time. An event that is
+// pushed for the group at hand is sorted in over a few places, and otherwise waits in a
+// heap beside the group, since at 400 Gb/s a group may be tens of thousands of events long.
+// Events beyond the wheel wait in a separate heap and move into the wheel as soon as the
+// group does, before anything can be pushed there directly, to keep the order of insertion.
 type eventQueue struct {
 	shift, groupShift uint8
 	group             int64 // number of the group in cur
@@ -79,8 +79,8 @@ type eventQueue struct {
 	curNext int
 	late    agenda.Agenda[slot] // events of that group which were pushed during it, beyond lateMoves places from its end
 
-	// What the buckets hold: chunks of two cache lines, linked from the last of a bucket
-	// to the first and on. Chunk 0 is not used.
+	// The contents of the buckets: chunks of two cache lines, linked from the last of a
+	// bucket to the first and on. Chunk 0 is not used.
 	slots []slot
 	chain []uint32
 	free  uint32 // list of free chunks
@@ -92,8 +92,7 @@ type eventQueue struct {
 	far agenda.Agenda[slot] // few events are that far away: timers and starts
 }
 
-// newEventQueue makes a queue that is fast for delays up to horizon picoseconds
-// and right for all.
+// newEventQueue makes a queue fast for delays up to horizon picoseconds and right for all.
 func newEventQueue(horizon int64) *eventQueue {
 	q := &eventQueue{slots: make([]slot, chunkSlots, 256*chunkSlots), chain: make([]uint32, 1, 256)}
 	for q.shift < maxShift && int64(wheelBuckets)<<q.shift <= horizon+horizon/8 {
@@ -106,7 +105,7 @@ func newEventQueue(horizon int64) *eventQueue {
 // groupOf is the number of the group of a time.
 func (q *eventQueue) groupOf(at int64) int64 { return at >> (q.groupShift & 63) }
 
-// push adds an event at time at, not before the event that was popped last.
+// push adds an event at time at, not before the event popped last.
 func (q *eventQueue) push(at int64, kind eventKind, what uint32) {
 	group := q.groupOf(at)
 	s := newSlot(at-group<<(q.groupShift&63), kind, what)
@@ -117,7 +116,7 @@ func (q *eventQueue) push(at int64, kind eventKind, what uint32) {
 	q.put(at, s)
 }
 
-// pushOutside adds what does not go into a bucket.
+// pushOutside adds an event outside the buckets.
 func (q *eventQueue) pushOutside(at, ahead int64, s slot) {
 	if ahead <= 0 {
 		q.insert(s)
@@ -126,12 +125,12 @@ func (q *eventQueue) pushOutside(at, ahead int64, s slot) {
 	q.far.Push(at, s)
 }
 
-// lateMoves is over how many events of the group at hand another one is sorted in.
+// lateMoves is the most events of the group at hand passed in sorting a late event in.
 const lateMoves = 16
 
-// insert adds s to the group that is being handed out. While late events wait in the heap all
-// others join them, so that those of one time keep the order in which they were pushed: of
-// equals the ones in cur were pushed first.
+// insert adds s to the group being handed out. While late events wait in the heap all new
+// events go there, so events of the same time keep the order of pushing: of equals the
+// events in cur were pushed first.
 func (q *eventQueue) insert(s slot) {
 	n := len(q.cur)
 	if q.late.Len() > 0 || n-q.curNext > lateMoves && q.cur[n-lateMoves-1] > s.last() {
@@ -146,7 +145,7 @@ func (q *eventQueue) insert(s slot) {
 	q.cur[i] = s
 }
 
-// put adds s to its bucket.
+// put adds s to a bucket.
 func (q *eventQueue) put(at int64, s slot) {
 	b := at >> (q.shift & 63) & (wheelBuckets - 1)
 	t := q.tail[b]
@@ -158,7 +157,7 @@ func (q *eventQueue) put(at int64, s slot) {
 	q.held++
 }
 
-// extend links another chunk to bucket b, whose tail is t.
+// extend links a new chunk to bucket b, whose tail is t.
 func (q *eventQueue) extend(b int64, t uint32) uint32 {
 	c := q.newChunk()
 	if t == 0 {
@@ -201,8 +200,8 @@ func (q *eventQueue) out(s slot) event {
 	return event{at: q.group<<(q.groupShift&63) + int64(s.off()), what: s.what(), kind: s.kind()}
 }
 
-// next is the number of the next group that holds something, once the one at hand is used
-// up; false if nothing is pending.
+// next is the number of the next group with events, once the group at hand is used up;
+// false if nothing is pending.
 func (q *eventQueue) next() (group int64, ok bool) {
 	if q.held > 0 {
 		return q.nextUsed(), true
@@ -211,7 +210,7 @@ func (q *eventQueue) next() (group int64, ok bool) {
 	return q.groupOf(at), ok
 }
 
-// advance moves to the group that next has returned.
+// advance moves to the group returned by next.
 func (q *eventQueue) advance(group int64) {
 	q.cur, q.curNext, q.group = q.cur[:0], 0, group
 	at, far := q.far.Next()
@@ -225,8 +224,8 @@ func (q *eventQueue) advance(group int64) {
 	q.held -= len(q.cur)
 }
 
-// nextUsed is the number of the first group after the current one that is not
-// empty; there must be one.
+// nextUsed is the number of the first group with events after the current group; some group
+// must have events.
 func (q *eventQueue) nextUsed() int64 {
 	from := (q.group + 1) << groupBits & (wheelBuckets - 1)
 	for i, w := from>>6, q.used[from>>6]>>(from&63)<<(from&63); ; w = q.used[i] { // at most all 64 words and one again
@@ -257,7 +256,7 @@ func (q *eventQueue) load(b int64) {
 }
 
 // sortSlots orders a bucket by time and keeps the order of insertion otherwise. Most hold a
-// handful, and large ones are packets that were sent at one time over links alike: nearly
+// handful, and large ones are packets sent at the same time over links alike: nearly
 // in order. A bucket that takes too many moves is left to the library.
 func sortSlots(s []slot) {
 	moves := 256 + 8*len(s)

@@ -7,8 +7,8 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// An Experiment is one entry of the files with which the simulator htsim validates itself: a
-// workload, the options of the simulator, and when the last transfer has to be finished.
+// An Experiment is one entry of htsim's own validation files: a workload, the options of the
+// simulator, and the time by which the last transfer has to be finished.
 type Experiment struct {
 	File   string // that it is from, as errors name it
 	Line   int    // where it begins
@@ -26,15 +26,15 @@ type Param struct {
 	Line int
 }
 
-// A FlowBar is when one transfer has to be finished.
+// A FlowBar is the time by which a transfer has to be finished.
 type FlowBar struct {
 	Name string // Uec_SRC_DST
 	Tail link.Ps
 }
 
-// ParseExperiments reads a file of experiments; file is its name in errors, which are of type
-// [*ParseError] unless the reader itself failed. An experiment is a line with the path of a
-// matrix, and lines that begin with an exclamation mark:
+// ParseExperiments reads a file of experiments; file is the name in errors of type
+// [*ParseError]; errors of the reader are returned unchanged. An experiment is a line with
+// the path of a matrix, and lines that begin with an exclamation mark:
 //
 //	connection_matrices/one.cm
 //	!Experiment Single Connection
@@ -42,8 +42,8 @@ type FlowBar struct {
 //	!Param -end 1000
 //	!tailFCT 180
 //
-// !tailFCT US is the bar, !FCT Uec_SRC_DST US that of one transfer, !continue means nothing,
-// and # begins a comment. What the parameters mean is the business of [Experiment.Config].
+// !tailFCT US is the bar, !FCT Uec_SRC_DST US the bar of one transfer, !continue means
+// nothing, and # begins a comment. [Experiment.Config] interprets the parameters.
 func ParseExperiments(file string, r io.Reader) ([]Experiment, error) {
 	p := experimentParser{lines: newLines(file, r)}
 	if err := p.each(p.item); err != nil {
@@ -93,7 +93,7 @@ func (p *experimentParser) item() error {
 	return nil
 }
 
-// rest takes the words that are left of the line.
+// rest takes the words left of the line.
 func (l *lines) rest() []string {
 	w := l.words[l.next:]
 	l.next = len(l.words)

@@ -13,12 +13,12 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// ErrUnsupported is wrapped by the errors about what htsim has and the fabric has not.
+// ErrUnsupported is wrapped by the errors about htsim's features absent here.
 var ErrUnsupported = errors.New("fabric: not supported")
 
-// Config is what the parameters of e mean: a run of [NodeLight] by [RulesHTSim], with htsim's
-// defaults. The files that e names are those of files. Errors about a parameter are of type
-// [*ParseError], and wrap [ErrUnsupported] where htsim knows it.
+// Config is the meaning of e's parameters: a run of [NodeLight] by [RulesHTSim], with htsim's
+// defaults. The files named by e are in files. Errors about a parameter are of type
+// [*ParseError], and wrap [ErrUnsupported] if htsim knows the parameter.
 func (e *Experiment) Config(files fs.FS) (Config, error) {
 	x := expConfig{e: e, mbps: 100_000, senders: true}
 	x.c.Rules, x.c.Seed, x.c.End = RulesHTSim, 13, 1000*link.Microsecond
@@ -99,7 +99,7 @@ func (x *expConfig) params() error {
 	return nil
 }
 
-// load reads the files, and compares them with what was said of them.
+// load reads the files, and compares them with the parameters.
 func (x *expConfig) load(files fs.FS) (err error) {
 	if x.c.Matrix, err = readFS(files, path.Clean(x.e.Matrix), ParseMatrix); err != nil {
 		return err
@@ -176,7 +176,7 @@ func plain(set func(x *expConfig)) expOption {
 	}
 }
 
-// choice is an option with one of some words; a nil says that the fabric does not have it.
+// choice is an option with one of some words; nil is a word not supported here.
 func choice(words map[string]func(x *expConfig)) expOption {
 	return func(x *expConfig, option string) error {
 		w, err := x.word(option)
@@ -195,10 +195,10 @@ func choice(words map[string]func(x *expConfig)) expOption {
 	}
 }
 
-// lacking is an option that the fabric does not have.
+// lacking is an option the fabric does not have.
 func lacking(x *expConfig, option string) error { return x.unsupported(x.line, "%s", option) }
 
-// quiet is an option about what htsim writes, with so many values.
+// quiet is an option about htsim's output, with so many values.
 func quiet(values int) expOption {
 	return func(x *expConfig, option string) (err error) {
 		for range values {

@@ -5,7 +5,7 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// expOptions are those of htsim_uec.
+// expOptions are the options of htsim_uec.
 var expOptions = map[string]expOption{
 	"-end":   span(1e9, func(x *expConfig, t link.Ps) { x.c.End = t }),
 	"-seed":  whole(0, 1<<31-1, "", func(x *expConfig, n int64) { x.c.Seed = uint64(n) }),

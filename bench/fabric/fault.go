@@ -10,8 +10,8 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// A Fault is something that goes wrong at a time: a link or a switch that goes down, a link that
-// slows down or loses packets. A link is meant in both directions, and a switch with all its links.
+// A Fault is a failure at a time: a link or a switch going down, a link slowing down or losing
+// packets. A link fails in both directions, and a switch with all links.
 type Fault struct {
 	Place Place
 	Kind  FaultKind
@@ -30,7 +30,7 @@ type Place struct {
 // leastRate is the least Value.
 const leastRate = 1e-6
 
-// FaultKind says what a [Fault] does.
+// FaultKind is the kind of a [Fault].
 type FaultKind uint8
 
 // The kinds.
@@ -47,7 +47,7 @@ func (k FaultKind) String() string { return enum.Name(faultNames[:], k) }
 
 var tierNames = [...]string{"leaf", "spine", "core"}
 
-// String is host3, leaf3.2 or spine1: [ParseFault] reads it.
+// String is host3, leaf3.2 or spine1, as read by [ParseFault].
 func (p Place) String() string {
 	name := "host"
 	if p.Tier >= 0 {
@@ -59,7 +59,7 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s%d", name, p.Number)
 }
 
-// String is the form that [ParseFault] reads.
+// String is the form read by [ParseFault].
 func (f Fault) String() string {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	what := f.Kind.String()
@@ -74,8 +74,8 @@ func (f Fault) String() string {
 }
 
 // ParseFault reads PLACE:WHAT@FROM or PLACE:WHAT@FROM-UNTIL, with times in microseconds. A place is
-// leaf3.2 (uplink 2 of leaf 3), spine1 or agg1, core4 (a switch), or host5 (its link); down,
-// rate=0.25 (of the link's) and loss=0.01 (of the packets) are what happens there. So
+// leaf3.2 (uplink 2 of leaf 3), spine1 or agg1, core4 (a switch), or host5 (the host's link); down,
+// rate=0.25 (of the link's) and loss=0.01 (of the packets) are the faults there. So
 //
 //	leaf0.1:down@100-400   spine2:down@50   agg0.1:rate=0.25@0   host5:loss=0.01@10-90
 //
@@ -154,7 +154,7 @@ func parseMicroseconds(text string) (link.Ps, bool) {
 	return link.Ps(math.Round(v * float64(link.Microsecond))), true
 }
 
-// check looks at what [ParseFault] would not have let through.
+// check repeats the checks of [ParseFault].
 func (f *Fault) check() error {
 	if f.Kind > FaultLoss || f.Kind != FaultDown && !(f.Value >= leastRate && f.Value < 1) || f.From < 0 || f.Until != 0 && f.Until <= f.From {
 		return fmt.Errorf("%w: fault %v: kind, value or times", ErrConfig, f)

@@ -2,7 +2,7 @@ package fabric
 
 import "math/rand/v2"
 
-// faults are what a network does to packets on their last link, whatever the load.
+// faults are the network's random faults of packets on the last link, at any load.
 type faults struct {
 	loss, reorder float64
 	delay         int64 // ps
@@ -17,7 +17,7 @@ func newFaults(c *Config, rnd *rand.Rand) *faults {
 	}
 }
 
-// take reports whether something happens to a packet that would reach its host now.
+// take reports whether a fault hits a packet about to reach the host.
 func (f *faults) take(s *sim, pkt uint32) bool {
 	if _, was := f.late[pkt]; was {
 		delete(f.late, pkt)

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// ReadMatrix is [ParseMatrix] of a file; one whose name ends in .gz is unpacked.
+// ReadMatrix is [ParseMatrix] of a file, unpacked if the name ends in .gz.
 func ReadMatrix(path string) (*Matrix, error) { return readFile(path, ParseMatrix) }
 
-// ReadTopology is [ParseTopology] of a file; one whose name ends in .gz is unpacked.
+// ReadTopology is [ParseTopology] of a file, unpacked if the name ends in .gz.
 func ReadTopology(path string) (*Topology, error) { return readFile(path, ParseTopology) }
 
-// ReadExperiments is [ParseExperiments] of a file; one whose name ends in .gz is unpacked.
+// ReadExperiments is [ParseExperiments] of a file, unpacked if the name ends in .gz.
 func ReadExperiments(path string) ([]Experiment, error) { return readFile(path, ParseExperiments) }
 
 func readFile[T any](path string, parse parser[T]) (none T, err error) {
@@ -37,7 +37,7 @@ func readFS[T any](fsys fs.FS, name string, parse parser[T]) (none T, err error)
 	return unpacked(name, f, parse)
 }
 
-// A parser reads a text; file is its name in errors.
+// A parser reads a text; file is the name in errors.
 type parser[T any] func(file string, r io.Reader) (T, error)
 
 func unpacked[T any](path string, r io.Reader, parse parser[T]) (none T, err error) {

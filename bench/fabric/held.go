@@ -5,14 +5,14 @@ import "github.com/uetcc/uetcc/ccc"
 // heldReasons is how many a [ccc.Reason] can be.
 const heldReasons = len(ccc.Snapshot{}.Held)
 
-// A waited is how long the data of a connection waited, ns, by what held it back.
+// A waited is the time the data of a connection waited, ns, by cause.
 type waited struct {
 	ns   [heldReasons]int64
 	last int64      // time of the last event, ns
 	by   ccc.Reason // what holds data since; ReasonBacklog: nothing
 }
 
-// note takes in that an event has led to a state.
+// note takes in a state after an event.
 func (w *waited) note(now int64, state ccc.State, why ccc.Reason) {
 	w.ns[w.by] += now - w.last
 	w.last, w.by = now, ccc.ReasonBacklog
@@ -21,8 +21,8 @@ func (w *waited) note(now int64, state ccc.State, why ccc.Reason) {
 	}
 }
 
-// heldOf is how long the data of a transfer's connection waited, us by reason, nil where nobody
-// has asked for it.
+// heldOf is the time the data of a transfer's connection waited, us by reason, nil unless asked
+// for.
 func (s *sim) heldOf(t *transfer) map[string]float64 {
 	if !s.cfg.Held {
 		return nil
@@ -44,7 +44,7 @@ func (s *sim) heldOf(t *transfer) map[string]float64 {
 	return held
 }
 
-// heldTowards is what the endpoint counts for the context towards another host.
+// heldTowards is the endpoint's count for the context towards a host.
 func (h *Host) heldTowards(to int) (ns [heldReasons]int64) {
 	var v ccc.View
 	if c := h.contexts[to]; h.e != nil && c != 0 && h.e.CC().Refresh(c, &v) {

@@ -15,8 +15,8 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// A Host is the node that is an [uetcc.Endpoint]: it sends and receives the endpoint's own
-// packets, moves what they carry from memory to memory, and starts messages.
+// A Host is a node with an [uetcc.Endpoint]: a Host sends and receives the endpoint's own
+// packets, moves payloads from memory to memory, and starts messages.
 type Host struct {
 	w       *World
 	s       *sim // the part of the run that it is in
@@ -42,7 +42,7 @@ type Host struct {
 	cwnd     map[pdc.Handle]int64 // with a Memory: windows as they were
 }
 
-// An answer is a packet that waits for the link.
+// An answer is a packet waiting for the link.
 type answer struct {
 	head    []byte
 	to      int
@@ -50,7 +50,7 @@ type answer struct {
 	content Content
 }
 
-// owedBytes are what the endpoint has asked for.
+// owedBytes are the bytes asked for by the endpoint.
 type owedBytes struct {
 	id   uetcc.AnswerID
 	data []byte
@@ -72,7 +72,7 @@ func AddressOf(host int) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
 }
 
-// start makes the endpoint of a host and opens its memory.
+// start makes the endpoint of a host and opens the memory.
 func (h *Host) start() error {
 	c := h.s.cfg.endpointConfig(h.id)
 	c.Now = h.s.nowNs()
@@ -115,8 +115,7 @@ func (h *Host) open() (err error) {
 // Endpoint is the endpoint at work; nil while the host is dead.
 func (h *Host) Endpoint() *uetcc.Endpoint { return h.e }
 
-// Kill takes the endpoint away without a word, and with it all that its memory held and the
-// messages that it had in progress.
+// Kill takes the endpoint away without a word, with the memory and the messages in progress.
 func (h *Host) Kill() {
 	h.e, h.replies, h.first, h.waiting = nil, nil, 0, nil
 	for _, m := range h.w.messages {
@@ -128,8 +127,8 @@ func (h *Host) Kill() {
 
 var errDead = errors.New("fabric: its host is dead")
 
-// Restart puts another endpoint with the same address in the place of the one that was killed.
-// Messages that were posted to the host, and have not ended, find their buffers again.
+// Restart puts a new endpoint with the same address in the place of the killed endpoint.
+// Unfinished messages posted to the host find their buffers again.
 func (h *Host) Restart() error {
 	if err := h.start(); err != nil {
 		return err
@@ -145,7 +144,7 @@ func (h *Host) Restart() error {
 
 func (h *Host) now() int64 { return h.s.nowNs() }
 
-// expect posts the buffer for a message that will come.
+// expect posts the buffer for a message to come.
 func (h *Host) expect(m *Message) {
 	if h.e == nil {
 		return
@@ -166,7 +165,7 @@ func (h *Host) expect(m *Message) {
 	}
 }
 
-// begin starts a message of this host.
+// begin starts a message of the host.
 func (h *Host) begin(m *Message) {
 	if h.e == nil || m.Err != nil {
 		h.giveUp(m, errDead)
@@ -184,7 +183,7 @@ func (h *Host) begin(m *Message) {
 	h.stir()
 }
 
-// giveUp ends a message that cannot be started.
+// giveUp ends a message impossible to start.
 func (h *Host) giveUp(m *Message, err error) {
 	if m.Err == nil {
 		m.Err = err
@@ -222,12 +221,12 @@ func (h *Host) submit(m *Message) (uetcc.Handle, error) {
 	return h.e.Write(h.now(), &u)
 }
 
-// stir sends what may go now.
+// stir sends packets that may go now.
 func (h *Host) stir() {
 	h.s.kick(uint32(h.id))
 }
 
-// Receive is that of a [Node].
+// Receive implements [Node].
 func (h *Host) Receive(_ link.Ps, f *Frame) {
 	if h.e == nil {
 		return
@@ -252,7 +251,7 @@ func (h *Host) Receive(_ link.Ps, f *Frame) {
 	}
 }
 
-// trimmedBy says where a packet was trimmed, 0 if it was not.
+// trimmedBy is the place where a packet was trimmed, 0 for a whole packet.
 func trimmedBy(d switchq.DSCP) pds.NackCode {
 	switch d {
 	case switchq.DSCPTrimmed:
@@ -283,8 +282,8 @@ func (h *Host) queue(f *Frame) {
 // hostAt is the host with an address.
 func hostAt(a pdc.Addr) int { return int(a.Lo&0xffffff) - 1 }
 
-// contentOf is what a payload consists of: that of the message which it is of, or which it is
-// read for. The operands of atomics are another matter.
+// contentOf is the content of a payload: of the payload's message, or of the message that
+// reads the payload. The operands of atomics are treated elsewhere.
 func contentOf(p *uetcc.Payload) Content {
 	if p.Length == 0 {
 		return Content{}
@@ -295,7 +294,7 @@ func contentOf(p *uetcc.Payload) Content {
 	return Content{uint32(p.Address >> 32), uint32(p.Address), p.Length}
 }
 
-// Transmit is that of a [Node]: replies go first, but not for long while data waits.
+// Transmit implements [Node]: replies go first, but not for long while data waits.
 func (h *Host) Transmit(_ link.Ps, paused bool, f *Frame) bool {
 	if h.e == nil {
 		return false
@@ -321,7 +320,7 @@ func (h *Host) sendReply(f *Frame) bool {
 	return true
 }
 
-// describe makes a frame of what the endpoint wants to send.
+// describe makes a frame of the endpoint's next packet.
 func (h *Host) describe(f *Frame) {
 	o := &h.out
 	f.Host, f.Bytes, f.Content, f.Entropy, f.Retx = hostAt(o.Dst), o.Packet, contentOf(&o.Payload), o.Entropy, o.Retx
@@ -341,7 +340,7 @@ func (h *Host) describe(f *Frame) {
 	}
 }
 
-// Deadline is that of a [Node].
+// Deadline implements [Node].
 func (h *Host) Deadline() (link.Ps, bool) {
 	if h.e == nil {
 		return 0, false
@@ -350,7 +349,7 @@ func (h *Host) Deadline() (link.Ps, bool) {
 	return link.Ps(at) * link.Nanosecond, ok
 }
 
-// Tick is that of a [Node].
+// Tick implements [Node].
 func (h *Host) Tick(link.Ps) {
 	if h.e != nil {
 		h.e.Tick(h.now())
@@ -358,7 +357,7 @@ func (h *Host) Tick(link.Ps) {
 	}
 }
 
-// obey does what the endpoint says of the packet received.
+// obey does the endpoint's wishes for the packet received.
 func (h *Host) obey(f *Frame) {
 	r := &h.r
 	data := f.Bytes[min(r.Payload, len(f.Bytes)):]
@@ -408,7 +407,7 @@ func (h *Host) place(f *Frame, data []byte) {
 	}
 }
 
-// owner is the message that a receive buffer holds. All packets of a send name it.
+// owner is the message in a receive buffer. All packets of a send name the buffer.
 func (h *Host) owner(f *Frame, buf uint32) uint32 {
 	if h.r.Form == ses.FormNone {
 		return h.buffer[buf]
@@ -423,7 +422,7 @@ func (h *Host) owner(f *Frame, buf uint32) uint32 {
 	return h.request.Initiator
 }
 
-// poll takes the ends of messages, and starts those that waited for room.
+// poll takes the ends of messages, and starts messages that waited for room.
 func (h *Host) poll() {
 	any := false
 	for ev, ok := h.e.Poll(); ok; ev, ok = h.e.Poll() {

@@ -6,8 +6,9 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// Losses are concluded from how much has overtaken what is missing, with htsim's numbers (its
-// SLEEK): 1.5 windows, and five packets at least. A probe asks when nothing was heard for a while.
+// Losses are concluded from the packets that overtook missing packets, with htsim's numbers
+// (SLEEK): 1.5 windows, and five packets at least. A probe asks when nothing was heard for a
+// while.
 const (
 	overtakenWindows = 1.5
 	overtakenPackets = 5
@@ -15,7 +16,7 @@ const (
 	probeAgain       = 5 // the same after a probe
 )
 
-// An inference is what a sender knows of its losses.
+// An inference is a sender's knowledge of losses.
 type inference struct {
 	recovering bool
 	end        uint32 // of a recovery: the packets before it are looked at
@@ -26,14 +27,14 @@ type inference struct {
 	due        int64  // ps; never: no probe is
 }
 
-// recovers reports whether a connection sends what was lost whatever its window says. Credit
+// recovers reports whether a connection resends lost packets regardless of the window. Credit
 // counts also then.
 func (s *sim) recovers(conn uint32, c *sender) bool {
 	return s.infer != nil && s.infer[conn].recovering && c.ctx.WaitingRtx() > 0 && (s.credits == nil || c.ctx.Credit() > 0)
 }
 
-// inferLosses is called at the end of each acknowledgement, which says how many packets have
-// arrived behind a gap. delay is that of the probe that it answers, ns; -1 if of none.
+// inferLosses is called at the end of each acknowledgement, with the number of packets arrived
+// behind a gap. delay is for the answered probe, ns; -1 if none.
 func (s *sim) inferLosses(conn uint32, c *sender, gaps, delay int64) {
 	f := &s.infer[conn]
 	s.moveProbe(conn, c, f)
@@ -63,8 +64,8 @@ func (s *sim) inferLosses(conn uint32, c *sender, gaps, delay int64) {
 	}
 }
 
-// excused reports whether a packet that is overdue is left to the recovery that is under way, which
-// looks at it once more if it did so before.
+// excused reports whether an overdue packet is left to the recovery under way, which looks once
+// more at packets seen before.
 func (s *sim) excused(conn, psn uint32) bool {
 	if s.infer == nil || !s.infer[conn].recovering {
 		return false
@@ -74,7 +75,7 @@ func (s *sim) excused(conn, psn uint32) bool {
 	return true
 }
 
-// inferred has a packet sent again. The window stays as it is.
+// inferred has a packet sent again. The window is unchanged.
 func (s *sim) inferred(c *sender, psn uint32, r *record) {
 	s.count.Inferred++
 	r.state = recordWaiting
@@ -99,8 +100,8 @@ func (s *sim) moveProbe(conn uint32, c *sender, f *inference) {
 	s.watchProbe(conn, f)
 }
 
-// watchProbe makes sure that the probe is looked at in time; an event that comes too early finds
-// when to come back.
+// watchProbe makes sure the probe is looked at in time; too early an event finds the time to come
+// back.
 func (s *sim) watchProbe(conn uint32, f *inference) {
 	if !f.pending {
 		f.pending = true
@@ -108,7 +109,7 @@ func (s *sim) watchProbe(conn uint32, f *inference) {
 	}
 }
 
-// probe sends a probe that is due.
+// probe sends a due probe.
 func (s *sim) probe(conn uint32) {
 	f, c := &s.infer[conn], &s.senders[conn]
 	if f.pending = false; f.due == never {
@@ -132,7 +133,7 @@ func (s *sim) probe(conn uint32) {
 	s.watchProbe(conn, f)
 }
 
-// probeArrives turns a probe into an acknowledgement with its number.
+// probeArrives turns a probe into an acknowledgement with the probe's number.
 func (s *sim) probeArrives(pkt uint32) {
 	s.count.ProbesArrived++
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
@@ -142,8 +143,8 @@ func (s *sim) probeArrives(pkt uint32) {
 	s.pool.details[pkt].pend = number
 }
 
-// probeDelay is the queueing delay of the probe that an acknowledgement answers, ns; -1 if it
-// answers none, or not the last one.
+// probeDelay is the queueing delay of the probe answered by an acknowledgement, ns; -1 if none, or
+// not the last.
 func (s *sim) probeDelay(conn uint32, p *packet, d *detail) int64 {
 	if p.flags&flagLast == 0 {
 		return -1

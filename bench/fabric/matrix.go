@@ -9,8 +9,8 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// A Matrix is a workload: who sends how much to whom, and when. It is what a
-// *.cm or *.tm file of the simulator htsim says.
+// A Matrix is a workload: senders, receivers, sizes and start times, as in a *.cm or
+// *.tm file of the simulator htsim.
 type Matrix struct {
 	Nodes    int
 	Flows    []Flow // one for each line SRC->DST, in their order
@@ -18,7 +18,7 @@ type Matrix struct {
 	Failures []Failure
 }
 
-// A Flow is one transfer, or one message of a connection that is used again.
+// A Flow is one transfer, or one message of a connection used again.
 type Flow struct {
 	Src, Dst int
 	ID       int64 // 0: none given
@@ -31,7 +31,8 @@ type Flow struct {
 	Line     int   // of the file
 }
 
-// TriggerKind says how often a trigger must be pulled to fire, and what it starts then.
+// TriggerKind is the number of pulls for a trigger to fire, with the flows started
+// then.
 type TriggerKind uint8
 
 // The kinds.
@@ -46,7 +47,7 @@ var triggerNames = [...]string{"oneshot", "multishot", "barrier"}
 // String is the word of the file format.
 func (k TriggerKind) String() string { return enum.Name(triggerNames[:], k) }
 
-// A Trigger starts flows that name it.
+// A Trigger starts the flows naming the trigger.
 type Trigger struct {
 	ID    int64
 	Kind  TriggerKind
@@ -62,23 +63,23 @@ type Failure struct {
 	Line   int
 }
 
-// ParseMatrix reads a connection matrix; file is its name in errors, which are
-// of type [*ParseError] unless the reader itself failed. The format is htsim's: a
-// header of counts, which what follows must match, and then a line each of
+// ParseMatrix reads a connection matrix; file is the name in errors of type
+// [*ParseError]; errors of the reader are returned unchanged. The format is htsim's: a
+// header of counts, matched by the rest, and then a line each of
 //
 //	SRC->DST [id N] [msg] start US | trigger N  size BYTES  [send_done_trigger N] [recv_done_trigger N] [prio N]
 //	trigger id N oneshot | multishot | barrier count N
 //	failure switch_type TOR | AGG | CORE  switch_id N  link_id N
 //
-// The smallest one that says something:
+// The smallest useful matrix:
 //
 //	Nodes 3
 //	Connections 2
 //	0->2 start 0 size 2000000
 //	1->2 start 50 size 2000000
 //
-// Times are microseconds, as htsim takes them whatever its comments say; Triggers and
-// Failures are the other counts; # begins a comment. [Flow] says what a field is.
+// Times are microseconds, as in htsim's code, unlike htsim's comments; Triggers and
+// Failures are further counts; # begins a comment. [Flow] explains the fields.
 func ParseMatrix(file string, r io.Reader) (*Matrix, error) {
 	p := matrixParser{lines: newLines(file, r), m: &Matrix{}}
 	if err := p.each(p.item); err != nil {
@@ -213,7 +214,7 @@ func (p *matrixParser) ends(f *Flow, word string) error {
 	return nil
 }
 
-// field takes the number of a field that may stand only once.
+// field takes the number of a field allowed only once.
 func (p *matrixParser) field(name string, least int64, to *int64) error {
 	if err := p.once(name); err != nil {
 		return err
@@ -223,7 +224,7 @@ func (p *matrixParser) field(name string, least int64, to *int64) error {
 	return err
 }
 
-// message takes the number that may follow msg; the order of lines says as much.
+// message takes the number that may follow msg, redundant to the order of lines.
 func (p *matrixParser) message() error {
 	if err := p.once("msg"); err != nil {
 		return err
@@ -311,7 +312,7 @@ func (p *matrixParser) tier(to *int) error {
 	return p.errorf("switch_type %q is none of TOR, AGG, CORE", w)
 }
 
-// check compares what the header announced with what was there, and resolves
+// check compares the header's counts with the contents, and resolves
 // every reference.
 func (p *matrixParser) check() error {
 	if n := p.header[0]; n.count == 0 || n.count > maxNodes {

@@ -9,10 +9,10 @@ import (
 	"github.com/uetcc/uetcc/internal/agenda"
 )
 
-// MatrixOf is a schedule as a matrix, in which a message that others wait for pulls a trigger
-// when all of it is acknowledged. Nobody receives in a matrix, so what a receive waits for is
-// left out; and nobody computes, so calculations can only come before what begins at a given
-// time. For a schedule that says more the error wraps [goal.ErrSchedule].
+// MatrixOf is a schedule as a matrix, where a message that others wait for pulls a trigger
+// when acknowledged whole. A matrix has no receives, so dependencies of receives are left
+// out; nor computations, so calculations can only precede messages that begin at a given
+// time. For a schedule with more the error wraps [goal.ErrSchedule].
 func MatrixOf(s *goal.Schedule) (*Matrix, error) {
 	c := Config{Application: &Application{Schedule: s, Eager: -1}}
 	if err := c.fillApplication(); err != nil {
@@ -68,7 +68,7 @@ func (d *dryRun) run() {
 	}
 }
 
-// triggers makes one for each set of messages that something waits for.
+// triggers makes a trigger for each set of messages waited for.
 func (d *dryRun) triggers() error {
 	sends := d.received()
 	sets := map[string]int64{} // triggers, by what pulls them
@@ -104,8 +104,8 @@ func (d *dryRun) triggers() error {
 	return nil
 }
 
-// trigger has flow i start when all of on are over. It returns false if one of them pulls
-// another trigger already.
+// trigger has flow i start when all of on are over. False if any of them pulls a different
+// trigger already.
 func (d *dryRun) trigger(sets map[string]int64, i int, on []int) bool {
 	key := fmt.Sprint(on)
 	id, ok := sets[key]
@@ -128,7 +128,7 @@ func (d *dryRun) trigger(sets map[string]int64, i int, on []int) bool {
 	return true
 }
 
-// received finds the flow that each receive gets; -1 is none, or one that cannot be told before.
+// received finds the flow of each receive; -1 is none, or a flow unknown in advance.
 func (d *dryRun) received() map[uint32]int {
 	type ends struct{ src, dst, tag uint32 }
 	sent := map[ends][]int{}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// AppendMatrix appends m as [ParseMatrix] reads it.
+// AppendMatrix appends m in the form of [ParseMatrix].
 func AppendMatrix(b []byte, m *Matrix) []byte {
 	b = fmt.Appendf(b, "Nodes %d\nConnections %d\n", m.Nodes, len(m.Flows))
 	if len(m.Triggers) > 0 {

@@ -14,9 +14,8 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// Memory puts a memory controller behind one host: a packet is acknowledged when
-// its payload has been written, and the time that took is the acknowledgement's
-// service time.
+// Memory puts a memory controller behind one host: a packet is acknowledged when the
+// payload has been written, and the writing time is the acknowledgement's service time.
 type Memory struct {
 	Host       int
 	Controller hbm.Config        // Requesters is filled in: the host's connections, and Internal
@@ -28,7 +27,7 @@ type Memory struct {
 	InternalEnd link.Ps
 }
 
-// check names the field that does not suit a fabric of that many hosts; nil is no memory.
+// check names the field unsuitable for a fabric of so many hosts; nil is no memory.
 func (m *Memory) check(hosts int) error {
 	if m == nil {
 		return nil
@@ -39,7 +38,7 @@ func (m *Memory) check(hosts int) error {
 	)
 }
 
-// MemoryResult is what became of the writes to a [Memory].
+// MemoryResult is the outcome of the writes to a [Memory].
 type MemoryResult struct {
 	Peak      int64   `json:"peak_bytes"`     // most of the network's that ever waited
 	MeanWait  float64 `json:"mean_wait_us"`   // of a write of the network's, before its transfer began
@@ -105,8 +104,7 @@ func (s *sim) startMemory() {
 	}
 }
 
-// behindMemory reports whether what arrives at a host goes through a memory
-// controller.
+// behindMemory reports whether a host's arrivals go through a memory controller.
 func (s *sim) behindMemory(host uint32) bool { return s.mem != nil && host == uint32(s.mem.cfg.Host) }
 
 // store hands a packet's payload to the memory controller.
@@ -158,7 +156,7 @@ func (m *memory) endInternal() {
 	m.res.Jain = j.index()
 }
 
-// memoryChanged makes sure that an event comes when the next write is done.
+// memoryChanged makes sure an event comes when the next write is done.
 func (s *sim) memoryChanged() {
 	m := s.mem
 	if at, ok := m.ctl.Next(); ok && at <= never/1000 && at*1000 < m.wake {
@@ -205,7 +203,7 @@ func (s *sim) isData(pkt uint32) bool {
 	return p.flags&flagAnswer == 0 && p.dscp.Class() == switchq.ClassLow && s.ends.flying[pkt].rest.Length > 0
 }
 
-// tellOfMemory fills in what the acknowledgement of packet d says of the memory.
+// tellOfMemory fills in the memory's part of the acknowledgement of packet d.
 func (s *sim) tellOfMemory(d *detail) {
 	if s.mem.cfg.Policy == nil {
 		return

@@ -9,11 +9,11 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// Op is what a message does.
+// Op is the operation of a message.
 type Op uint8
 
-// The operations. All move Size bytes but the atomic, which adds to 8 bytes and fetches what
-// they were.
+// The operations. All move Size bytes except the atomic, which adds to 8 bytes and fetches
+// the old value.
 const (
 	OpWrite      Op = iota
 	OpRead          // brings bytes of Dst to Src
@@ -28,8 +28,8 @@ var opNames = [...]string{"write", "read", "send", "tagged", "atomic", "rendezvo
 // String is the name in lower case.
 func (o Op) String() string { return enum.Name(opNames[:], o) }
 
-// A Message is one that a [World] carries. The first fields are for [World.Post], the others
-// say what became of it. Times are -1 for what has not happened.
+// A Message is a message in a [World]. The first fields are for [World.Post], the rest are
+// the outcome. Times are -1 for events that have not happened.
 type Message struct {
 	Src, Dst int // hosts
 	Op       Op
@@ -56,11 +56,11 @@ func (m *Message) OK() bool {
 	return m.Err == nil && m.Ended >= 0 && m.Event.Outcome.Status == ses.StatusOK
 }
 
-// Placed is how many bytes of it are where they belong.
+// Placed is the number of the message's bytes in place.
 func (m *Message) Placed() int64 { return m.land.placed }
 
-// Check returns what is wrong with the bytes of a message that has ended well: nil if all are
-// in place, or if the memory that they were in has gone with its host.
+// Check returns the error in the bytes of a successful message: nil if all are in place, or
+// if the memory has gone with the host.
 func (m *Message) Check(w *World) error {
 	here, life := m.Dst, m.lives[1]
 	if m.Op == OpRead {

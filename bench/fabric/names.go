@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// name says where a port is and where it leads, for people.
+// name is the place of a port and of the next node, for people.
 func (n *net) name(p uint32) string {
 	if p < n.hosts {
 		return n.nodeName(p)
@@ -14,7 +14,7 @@ func (n *net) name(p uint32) string {
 	return n.nodeName(n.nodeOf(p)) + " to " + n.nodeName(n.ports[p].peer)
 }
 
-// nodeOf is the node that a port is at; a host has the number of its port.
+// nodeOf is the node of a port; a host has the port's number.
 func (n *net) nodeOf(p uint32) uint32 {
 	if p < n.hosts {
 		return p
@@ -30,7 +30,7 @@ func (n *net) nodeName(i uint32) string {
 	return fmt.Sprintf("%s %d", n.tierName(i), i-n.hosts-n.tierFirst[n.tierOf[i-n.hosts]])
 }
 
-// tierName is what people call the tier of a node.
+// tierName is the common name of a node's tier.
 func (n *net) tierName(i uint32) string {
 	switch {
 	case i < n.hosts:
@@ -46,7 +46,7 @@ func (n *net) tierName(i uint32) string {
 	}
 }
 
-// linkKind says which tiers a port connects.
+// linkKind names the tiers connected by a port.
 func (n *net) linkKind(p uint32) string {
 	return n.tierName(n.nodeOf(p)) + " to " + n.tierName(n.ports[p].peer)
 }

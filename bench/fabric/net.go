@@ -9,8 +9,8 @@ import (
 	"github.com/uetcc/uetcc/hw/switchq"
 )
 
-// A port sends into one direction of a link. Ports 0 to hosts-1 are those of the hosts, in
-// their order, and have no queue. 256 bytes: most packets take three of four cache lines.
+// A port sends into one direction of a link. Ports 0 to hosts-1 belong to the hosts, in
+// order, and have no queue. 256 bytes: most packets take three of four cache lines.
 type port struct {
 	queue switchq.Queue
 	busy  int64  // ps: until then a packet is being sent
@@ -20,11 +20,11 @@ type port struct {
 	wake  bool   // an evPort is pending: the queue is not empty, or the link is paused
 	fault uint8  // portDead, portLossy
 
-	// Packets that found the port idle and never saw its queue.
+	// Packets that found the port idle and never saw the queue.
 	passed, passedBytes int64
 }
 
-// A portKind is what many ports have in common.
+// A portKind is the common part of many ports.
 type portKind struct {
 	wire
 	params  switchq.Params
@@ -40,7 +40,7 @@ type wire struct {
 // serialization of size bytes, ps.
 func (w *wire) serialization(size uint16) int64 { return (int64(size)*w.perByte + 1023) >> 10 }
 
-// A node is a switch; its first ports look down. Routing needs no table: hosts
+// A node is a switch; the first ports look down. Routing needs no table: hosts
 // lo to hi-1 are below, span of them behind each bundle of links.
 type node struct {
 	lo, hi, span uint32
@@ -86,8 +86,8 @@ func newNet(c *Config) (*net, error) {
 	return n, nil
 }
 
-// next is where a packet that is sent to a node goes from there: the port of the switch,
-// or the host itself. Of a dead link of the matrix only the switch below it knows.
+// next is the way of a packet on from a node: the port of the switch, or the host. Of a
+// dead link of the matrix only the switch below knows.
 func (n *net) next(node uint32, p *packet) uint32 {
 	if node < n.hosts {
 		return node
@@ -104,7 +104,7 @@ func (n *net) next(node uint32, p *packet) uint32 {
 	return s.first + s.down + s.choose(p, s.up)
 }
 
-// choose is which of the parallel links to a switch p takes.
+// choose is p's choice of the parallel links to a switch.
 func (s *node) choose(p *packet, links uint32) uint32 {
 	return uint32(switchq.Uplink(s.salt, p.to.conn(), p.ev, int(links)))
 }
@@ -133,7 +133,7 @@ func (n *net) build(c *Config) error {
 	return nil
 }
 
-// layout says which hosts are below switch i of a tier.
+// layout is the range of hosts below switch i of a tier.
 func (n *net) layout(t *Topology, tier int, i uint32) node {
 	leaf := uint32(t.Tiers[0].RadixDown)
 	pod := uint32(t.podSize())
@@ -173,8 +173,8 @@ func (n *net) addPorts(c *Config, tier int, i uint32, s node) error {
 	return nil
 }
 
-// newWire is one direction of a link below a switch of tier; inside is the latency of
-// what is at its ends.
+// newWire is one direction of a link below a switch of tier; inside is the latency of the
+// nodes at the ends.
 func newWire(tier *Tier, inside link.Ps) wire {
 	return wire{latency: int64(tier.DownLatency + inside), perByte: perByte(tier.DownRate)}
 }

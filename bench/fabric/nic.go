@@ -5,19 +5,18 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// A nic is the sending side of a host: answers, and the connections that want to
-// send, in turn. It has no queue of data: a connection is asked when the link is
-// free.
+// A nic is the sending side of a host: answers, and the connections that want to send, in
+// turn. A nic has no queue of data: a connection is asked when the link is free.
 type nic struct {
 	answers list
 	ready   list  // connections
 	turn    uint8 // answers sent ahead of waiting data
 }
 
-// HostQueue says what a host sends first while both answers and data wait.
+// HostQueue is the host's choice while both answers and data wait.
 type HostQueue uint8
 
-// The orders. Connections take turns in all of them.
+// The orders. Connections take turns in each.
 const (
 	HostFair     HostQueue = iota // ten answers and a packet of data, as in htsim's NIC
 	HostPriority                  // answers, however many
@@ -28,13 +27,13 @@ var hostQueueNames = [...]string{"fair", "priority"}
 // String is fair or priority.
 func (q HostQueue) String() string { return enum.Name(hostQueueNames[:], q) }
 
-// answersPerData is how many answers go ahead of one packet of data with [HostFair].
+// answersPerData is the number of answers ahead of a packet of data with [HostFair].
 const answersPerData = 10
 
-// mayAnswer reports whether one more answer goes ahead of waiting data, after turn of them.
+// mayAnswer reports whether one more answer goes ahead of waiting data, after turn answers.
 func (q HostQueue) mayAnswer(turn uint8) bool { return q == HostPriority || turn < answersPerData }
 
-// ready puts a connection into its host's turn unless it is there.
+// ready puts a connection into the host's turn unless there already.
 func (s *sim) ready(conn uint32) {
 	c := &s.senders[conn]
 	s.settle(conn, c)
@@ -102,7 +101,7 @@ func (s *sim) serve(host uint32) {
 	}
 }
 
-// sendTurn gives a connection its turn and puts it back in line if it has more.
+// sendTurn gives a connection a turn and puts a connection with more back in line.
 func (s *sim) sendTurn(host, conn uint32) bool {
 	c := &s.senders[conn]
 	c.queued = false
@@ -123,7 +122,7 @@ func (s *sim) lineUp(host, conn uint32) {
 	l.add(conn, &s.senders[l.last].after)
 }
 
-// sendAnswer sends an answer and stamps it with the time it was kept.
+// sendAnswer sends an answer with the service time stamped in.
 func (s *sim) sendAnswer(host, pkt uint32) {
 	d := &s.pool.details[pkt]
 	if s.pool.pkts[pkt].flags&flagCredit == 0 {

@@ -7,26 +7,26 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A Node is what sits at a host: packets in, packets out, a deadline and a tick. The
-// simulator calls the nodes of a run from one goroutine. It asks for a packet only while the
+// A Node is the equipment of a host: packets in, packets out, a deadline and a tick. The
+// simulator calls the nodes of a run from one goroutine, and asks for a packet only while the
 // link of the host is free, so a node keeps no queue of data.
 type Node interface {
-	// Receive takes in a packet that has reached the host. The frame and its bytes are the
-	// simulator's again when the call returns.
+	// Receive takes in a packet that has reached the host. Frame and bytes are the simulator's
+	// again when the call returns.
 	Receive(now link.Ps, f *Frame)
 
 	// Transmit describes the next packet to send in f, whose Bytes are empty and have room for
-	// 256; false: there is none. While data is paused only control packets may go.
+	// 256; false: no packet. While data is paused only control packets may go.
 	Transmit(now link.Ps, paused bool, f *Frame) bool
 
 	// Deadline is when to call Tick; false: nothing waits for time to pass.
 	Deadline() (link.Ps, bool)
 
-	// Tick does what is due. An early call does no harm.
+	// Tick does the work due. An early call does no harm.
 	Tick(now link.Ps)
 }
 
-// A Frame is a packet between a node and its link.
+// A Frame is a packet between a node and the link.
 type Frame struct {
 	Host    int          // that it goes to; of one received: that it comes from
 	Bytes   []byte       // from the PDS header on; of a trimmed one what is left
@@ -39,11 +39,11 @@ type Frame struct {
 	State   pdc.AckState // in: what the memory of the host adds to the acknowledgement
 }
 
-// overhead is what a packet has on the wire before its PDS header: the nominal 40 bytes of
+// overhead is the bytes of a packet on the wire before the PDS header: the nominal 40 bytes of
 // UE Specification 3.6.12 for Ethernet and IP, and UDP.
 const overhead = 48
 
-// A flying packet is what the network carries for a node besides a packet: 80 bytes, as large
+// A flying packet is the network's data for a node besides a packet: 80 bytes, as large
 // fabrics have tens of thousands under way and soon outgrow the cache.
 type flying struct {
 	head [63]byte // the headers
@@ -52,7 +52,7 @@ type flying struct {
 	rest Content
 }
 
-// nodes are those of a run, and what the network keeps for them.
+// nodes are the nodes of a run, with the network's data about them.
 type nodes struct {
 	node   []Node
 	flying []flying          // by packet
@@ -66,7 +66,7 @@ type nodes struct {
 	inRoom, outRoom []byte
 }
 
-// A route is how packets of one host reach another.
+// A route is the way of packets from a host to another.
 type route struct {
 	from, to uint32
 	end      end
@@ -84,7 +84,7 @@ func newNodes(hosts uint32) *nodes {
 	return n
 }
 
-// forPart has what one part of a run does not share with the others.
+// forPart has the nodes' data not shared between the parts of a run.
 func (n *nodes) forPart() *nodes {
 	own := *n
 	own.long, own.inRoom, own.outRoom = map[uint32][]byte{}, make([]byte, 0, maxPacket), make([]byte, 0, 256)
@@ -98,7 +98,7 @@ func (n *nodes) room(pkt uint32) {
 	}
 }
 
-// endBetween is where packets from one host to another are addressed to.
+// endBetween is the address of packets from a host to another.
 func (s *sim) endBetween(from, to uint32) end {
 	n := s.ends
 	last := &n.peer[from]
@@ -117,8 +117,8 @@ func (s *sim) endBetween(from, to uint32) end {
 	return e
 }
 
-// serveNode sends the next packet of a host whose link is free. It is called again when that has
-// been sent; the deadline is asked for when there is nothing to send.
+// serveNode sends the next packet of a host whose link is free. The next call comes when the
+// packet has been sent; the deadline is asked for when nothing is to be sent.
 func (s *sim) serveNode(host uint32) {
 	paused, until := false, int64(0)
 	if s.pfc != nil {
@@ -137,7 +137,7 @@ func (s *sim) serveNode(host uint32) {
 	s.watchNode(host)
 }
 
-// launch puts a packet of a node on the link of its host.
+// launch puts a packet of a node on the link of the host.
 func (s *sim) launch(host uint32, f *Frame) {
 	n := s.ends
 	pkt := s.pool.get()
@@ -156,7 +156,7 @@ func (s *sim) launch(host uint32, f *Frame) {
 	s.transmit(&s.ports[host], host, pkt)
 }
 
-// sent counts a packet that a node sends, and says what kind it is of.
+// sent counts a packet sent by a node, and returns the packet's kind.
 func (s *sim) sent(f *Frame) uint8 {
 	switch pds.Type(f.Bytes[0] >> 3) {
 	case pds.TypeACK, pds.TypeACKCC, pds.TypeACKCCX:
@@ -177,7 +177,7 @@ func (s *sim) sent(f *Frame) uint8 {
 	return 0
 }
 
-// deliver hands a packet to the node of its host.
+// deliver hands a packet to the node of the host.
 func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
 	n, p := s.ends, &s.pool.pkts[pkt]
 	x, f := &n.flying[pkt], &n.in
@@ -204,7 +204,7 @@ func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
 	s.kick(host)
 }
 
-// counted counts a packet that has reached its node.
+// counted counts a packet that has reached a node.
 func (s *sim) counted(p *packet) {
 	switch {
 	case p.flags&flagCredit != 0:
@@ -224,7 +224,7 @@ func (s *sim) counted(p *packet) {
 	}
 }
 
-// watchNode makes sure that a node is called when it wants to be.
+// watchNode makes sure a node is called in time.
 func (s *sim) watchNode(host uint32) {
 	n := s.ends
 	due, ok := n.node[host].Deadline()

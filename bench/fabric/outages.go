@@ -15,8 +15,8 @@ const (
 	portLossy             // loses some
 )
 
-// outages are what Config.Faults does to the ports of a run. All parts have the same, but for tolls:
-// what each lost at its own ports.
+// outages are the effects of Config.Faults on the ports of a run. All parts have the same, but for
+// tolls: what each lost at its own ports.
 type outages struct {
 	faults []outage
 	turns  []turn               // by number of evFault
@@ -46,7 +46,7 @@ type toll struct {
 	lastLost int64 // ps, of data; -1: none was lost
 }
 
-// A stricken port has a random sequence of its own. Its part of the run is the only one to touch it.
+// A stricken port has a separate random sequence. Its part of the run is the only one to touch it.
 type stricken struct {
 	on    []int  // faults, in the order of their begins
 	kind  uint16 // of the port when all is well
@@ -92,8 +92,8 @@ func (s *sim) addFaults() error {
 	return nil
 }
 
-// plan has a fault strike or be mended at a time, and switches route around a dead link once they
-// have found out.
+// plan has a fault strike or be mended at a time, and switches route around a dead link after a
+// while.
 func (o *outages) plan(fault int, at link.Ps, step int, reroute link.Ps) {
 	o.turns = append(o.turns, turn{at: at, fault: fault, step: step})
 	if o.faults[fault].Kind == FaultDown && reroute > 0 {
@@ -178,7 +178,7 @@ func (s *sim) suffer(t *turn, own func(out uint32) bool) {
 	}
 }
 
-// change sets a port to what the faults that are on make of it.
+// change sets a port to the effect of the active faults.
 func (s *sim) change(out uint32, p *stricken) {
 	rate := 1.0
 	s.ports[out].fault = p.fault
@@ -197,15 +197,14 @@ func (s *sim) change(out uint32, p *stricken) {
 	}
 }
 
-// slower is a kind of port that sends a part of what another does in a second. Queues stay as
-// they are.
+// slower is a kind of port that with a part of another kind's rate. Queues are unchanged.
 func (n *net) slower(kind uint16, part float64) uint16 {
 	k := n.kinds[kind]
 	k.wire.perByte = int64(float64(k.wire.perByte) / part)
 	return n.addKind(k)
 }
 
-// struck reports whether a fault takes the packet that a port sends.
+// struck reports whether a fault takes the packet a port sends.
 func (s *sim) struck(port *port, out, pkt uint32) bool {
 	if port.fault&portDead == 0 && s.outages.ports[out].passes(s.outages) {
 		return false
@@ -228,7 +227,7 @@ func (p *stricken) passes(o *outages) bool {
 	return through
 }
 
-// note counts a packet that a port has lost, for the fault that began last.
+// note counts a packet lost by a port, for the latest fault.
 func (o *outages) note(out uint32, p *packet, now int64) {
 	struck := o.ports[out]
 	if struck == nil || len(struck.on) == 0 {

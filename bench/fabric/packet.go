@@ -18,14 +18,14 @@ const (
 	flagSYN                // nothing has been heard of the destination yet
 )
 
-// flagProbe is all that a packet that asks for an acknowledgement begins with; on that,
-// flagAnswer and flagLast say that it answers one.
+// flagProbe is the flags of a packet that only asks for an acknowledgement; on the
+// acknowledgement, flagAnswer and flagLast mark the answer.
 const flagProbe = flagAnswer | flagCredit | flagNack
 
 func (p *packet) isProbe() bool { return p.flags&flagProbe == flagProbe }
 
-// An end is one of the two of a connection: twice the number of the connection, and one
-// more for its source.
+// An end is an end of a connection: twice the number of the connection, and 1 more for the
+// source.
 type end uint32
 
 func source(conn uint32) end      { return end(conn<<1 | 1) }
@@ -35,12 +35,12 @@ func (e end) conn() uint32 { return uint32(e >> 1) }
 
 func (e end) isSource() bool { return e&1 != 0 }
 
-// A packet is what every hop needs of one: 16 bytes, so that the packets of a
+// A packet is the part needed at every hop: 16 bytes, so that the packets of a
 // large fabric stay in the cache. The rest is in detail.
 type packet struct {
 	to end
-	// port of a switch that it leaves by next; below net.hosts: the host it is for;
-	// while it waits in a nic: the packet behind it
+	// port of the next switch; below net.hosts: the destination host; while waiting in a
+	// nic: the packet behind
 	at    uint32
 	size  uint16
 	ev    uint16
@@ -48,7 +48,7 @@ type packet struct {
 	flags uint8
 }
 
-// A detail is what only the ends need of a packet; 32 bytes.
+// A detail is the part of a packet needed only at the ends; 32 bytes.
 type detail struct {
 	psn   uint32 // of the data; of an answer: of the data that caused it
 	cack  uint32 // answer: next expected PSN; data: that of the last answer
@@ -61,7 +61,7 @@ type detail struct {
 	restore bool             // acknowledgement: the window may come back
 }
 
-// base is the PSN of bit 0 of an answer's sack: the one behind cack, unless the bits would
+// base is the PSN of bit 0 of an answer's sack: the PSN behind cack, unless the bits would
 // not reach psn.
 func (d *detail) base() uint32 {
 	base := d.cack + 1
@@ -100,10 +100,10 @@ func (p *pool) put(i uint32) { p.freed = append(p.freed, i) }
 // live is how many packets are under way.
 func (p *pool) live() int { return len(p.pkts) - len(p.freed) }
 
-// A list is a queue of packets or connections; who comes after each is noted there.
+// A list is a queue of packets or connections; with the link in each element.
 type list struct{ first, last, n uint32 }
 
-// add puts v at the end; after is the note of the last before it.
+// add puts v at the end; after is the link in the last element.
 func (l *list) add(v uint32, after *uint32) {
 	if l.n == 0 {
 		l.first = v

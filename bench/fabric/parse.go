@@ -12,8 +12,8 @@ import (
 	"github.com/uetcc/uetcc/hw/link"
 )
 
-// A ParseError says which line of which file is wrong and why. All text
-// formats report every mistake this way.
+// A ParseError is a mistake in a line of a file, with the reason. All text
+// formats report mistakes as ParseErrors.
 type ParseError struct {
 	File string
 	Line int // from 1
@@ -24,13 +24,13 @@ type ParseError struct {
 // Unwrap returns e.Err.
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// Error is FILE:LINE: message, as compilers write it.
-// Bytes of the file that a terminal would obey are escaped.
+// Error is FILE:LINE: message, as compilers write errors. Control characters in
+// the file are escaped.
 func (e *ParseError) Error() string {
 	return printable(fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg))
 }
 
-// printable is s with escapes in place of all that is no printable character.
+// printable is s with escapes in place of unprintable characters.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -43,8 +43,8 @@ func printable(s string) string {
 	return b.String()
 }
 
-// maxNumber bounds every number of all formats, so that no later product of
-// two of them can overflow by accident.
+// maxNumber bounds every number of all formats, so no later product of two
+// numbers can overflow by accident.
 const maxNumber = 1 << 40
 
 // maxNodes bounds the hosts of a fabric.
@@ -95,7 +95,7 @@ func (l *lines) errorAt(line int, format string, a ...any) error {
 	return &ParseError{File: l.file, Line: line, Msg: fmt.Sprintf(format, a...)}
 }
 
-// word takes the next word of the line, false at its end.
+// word takes the next word of the line, false at the end.
 func (l *lines) word() (string, bool) {
 	if l.next == len(l.words) {
 		return "", false
@@ -127,7 +127,8 @@ func (l *lines) parse(field, w string, least int64) (int64, error) {
 	return n, nil
 }
 
-// microseconds takes a time that may have decimals, and rounds it to picoseconds.
+// microseconds takes a time, maybe with decimals, and rounds the time to
+// picoseconds.
 func (l *lines) microseconds(field string) (link.Ps, error) {
 	w, ok := l.word()
 	if !ok {
@@ -143,7 +144,7 @@ func (l *lines) microseconds(field string) (link.Ps, error) {
 	return link.Ps(math.Round(us * float64(link.Microsecond))), nil
 }
 
-// end reports words that are left over.
+// end reports words left over.
 func (l *lines) end() error {
 	if w, ok := l.word(); ok {
 		return l.errorf("unknown field %q", w)
@@ -151,7 +152,7 @@ func (l *lines) end() error {
 	return nil
 }
 
-// once notes a field that may stand only once in a line.
+// once notes a field allowed only once in a line.
 func (l *lines) once(field string) error {
 	if l.seen[field] {
 		return l.errorf("%s is given twice", field)

@@ -1,21 +1,21 @@
 package fabric
 
-// A run of a large fabric is divided into parts that are simulated side by side: the switches
-// and hosts of a pod, or of a leaf, with a share of the switches above. How it is divided
-// depends on the fabric and the matrix alone, never on how many goroutines there are, so the
-// result does not either. A run of an Application is not divided: a message that is received
-// starts others at any host at once, so no part could look ahead.
+// A run of a large fabric is divided into parts simulated side by side: the switches
+// and hosts of a pod, or of a leaf, with a share of the switches above. The division depends on
+// the fabric and the matrix alone, never on the number of goroutines, and so does the result. A
+// run of an Application is not divided: a message that is received starts others at any host at
+// once, so no part could look ahead.
 
 const (
-	dividedFrom  = 256 // hosts; smaller fabrics are in the caches as a whole
-	maxParts     = 64
-	hostsOfPart  = 16   // fewer are not worth the windows
+	dividedFrom = 256 // hosts; smaller fabrics are in the caches as a whole
+	maxParts    = 64
+	hostsOfPart = 16   // fewer are not worth the windows
 	groupsAhead = 4    // of events, which a window has at least
-	wider        = 4    // buckets of events, since fewer come at a time
-	worthWaking  = 1000 // events of a window for which another goroutine is worth waking
+	wider       = 4    // buckets of events, since fewer come at a time
+	worthWaking = 1000 // events of a window for which another goroutine is worth waking
 )
 
-// assign gives each node its part and returns how many there are.
+// assign gives each node a part and returns the number of parts.
 func (n *net) assign(c *Config) int {
 	n.partOf = make([]uint16, int(n.hosts)+len(n.nodes))
 	size := uint32(c.Topology.podSize())
@@ -55,7 +55,7 @@ func (n *net) crossing(yield func(*port) bool) {
 	}
 }
 
-// ahead is the least time that a packet, or a pause back, is under way between two parts, ps.
+// ahead is the least time a packet, or a pause back, is under way between two parts, ps.
 func (n *net) ahead() int64 {
 	least := int64(never)
 	for p := range n.crossing {
@@ -65,7 +65,7 @@ func (n *net) ahead() int64 {
 	return least
 }
 
-// mark gives the ports that lead from one part to another kinds of their own.
+// mark gives the ports that lead from one part to another separate kinds.
 func (n *net) mark() {
 	own := map[uint16]uint16{}
 	for p := range n.crossing {
@@ -97,7 +97,7 @@ func (n *net) triggersStay(flows []Flow) bool {
 	return true
 }
 
-// divide makes the parts of a run, which has no events yet. Part 0 is s.
+// divide makes the parts of a run before the first event. Part 0 is s.
 func (s *sim) divide() {
 	s.parts = []*sim{s}
 	s.events = newEventQueue(s.horizon())
@@ -117,7 +117,7 @@ func (s *sim) divide() {
 // partAt is the part of a host.
 func (s *sim) partAt(host uint32) *sim { return s.parts[s.partOf[host]] }
 
-// separate gives a part a pool of its own, with room for so many packets, and what goes with them.
+// separate gives a part a separate pool, with room for so many packets and the data of each.
 func (s *sim) separate(packets int64) {
 	s.pool = &pool{}
 	s.pool.reserve(int(packets))
@@ -130,7 +130,7 @@ func (s *sim) separate(packets int64) {
 	}
 }
 
-// share gives a part what all have in common, and what is its own.
+// share gives a part the common data, and separate data.
 func (p *sim) share(s *sim, number uint16) {
 	events := p.events
 	*p = *s
@@ -145,7 +145,7 @@ func (p *sim) share(s *sim, number uint16) {
 	p.random()
 }
 
-// equip prepares all parts, once nothing that they share moves any more.
+// equip prepares all parts, once no shared data moves any more.
 func (s *sim) equip() {
 	records, words, all := make([]int64, len(s.parts)), make([]int64, len(s.parts)), int64(0)
 	for i := range s.senders {

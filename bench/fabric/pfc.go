@@ -3,8 +3,8 @@ package fabric
 import "github.com/uetcc/uetcc/hw/switchq"
 
 // pfcState is priority flow control on TC_low of every link. A link is known by
-// the port that sends into it: what came over it is counted in the switch at its
-// end, and a pause from there stops that port.
+// the sending port: packets that came over the link are counted in the switch at
+// the end, and a pause from there stops the port.
 type pfcState struct {
 	params  switchq.PFCParams
 	ingress []switchq.Ingress // downstream side of each link
@@ -31,7 +31,7 @@ func newPFCState(c switchq.PFCConfig, ports int) (*pfcState, error) {
 	return f, nil
 }
 
-// paused is the set of classes that a port may not send now, and until when, ps.
+// paused is the set of classes a port may not send now, and until when, ps.
 func (f *pfcState) paused(out uint32, now int64) (switchq.ClassSet, int64) {
 	set, until := f.pauser[out].Paused(now / 1000)
 	return set, until * 1000
@@ -47,7 +47,7 @@ func (f *pfcState) dataPaused(host uint32, now int64) (bool, int64) {
 	return set.Has(switchq.ClassLow), until
 }
 
-// pfcArrive counts a packet into the switch that it has reached.
+// pfcArrive counts a packet into the switch reached.
 func (s *sim) pfcArrive(pkt uint32) {
 	f, p := s.pfc, &s.pool.pkts[pkt]
 	if p.dscp.Class() != switchq.ClassLow {
@@ -58,7 +58,7 @@ func (s *sim) pfcArrive(pkt uint32) {
 	s.pfcSend(link, f.ingress[link].Arrive(&f.params, s.nowNs(), int64(p.size)))
 }
 
-// pfcLeave counts a packet out of the switch that it leaves for the link out.
+// pfcLeave counts a packet out of the switch on the way to the link out.
 func (s *sim) pfcLeave(out, pkt uint32) {
 	f := s.pfc
 	f.room(pkt)
@@ -94,7 +94,7 @@ func (s *sim) pfcSend(link uint32, frame switchq.PFCFrame) {
 	}
 }
 
-// pauseArrives lets a frame take effect at the port that it is for.
+// pauseArrives lets a frame take effect at the target port.
 func (s *sim) pauseArrives(out uint32) {
 	f := s.pfc
 	f.pauser[out].On(switchq.PFCPause, switchq.ClassLow, s.nowNs(), f.params.Config().Pause)
@@ -111,7 +111,7 @@ func (s *sim) resumeArrives(out uint32) {
 		f.time[out] += s.now - f.since[out]
 		f.since[out] = -1
 	}
-	// A wake-up for the end of the pause may be pending; it will find the port
-	// busy or idle, and do no harm either way.
+	// A wake-up for the end of the pause may be pending; the wake-up finds the
+	// port busy or idle, without harm either way.
 	s.wakeAt(out, max(s.ports[out].busy, s.now))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/uetcc/uetcc/hw/switchq"
 )
 
-// Queue is what the queue of every switch port holds of data. The packet that is being sent
-// does not count, but by [RulesHTSim] it does. A zero keeps what Rules say.
+// Queue is the sizes of the data queue of every switch port. The packet being sent does not
+// count, except under [RulesHTSim]. A zero keeps the value of Rules.
 type Queue struct {
 	Limit          Size // beyond which packets are trimmed or dropped
 	ECNMin, ECNMax Size // none is marked up to ECNMin, all above ECNMax
@@ -22,8 +22,8 @@ func (q *Queue) check() error {
 	return cmp.Or(q.Limit.check("Queue.Limit"), q.ECNMin.check("Queue.ECNMin"), q.ECNMax.check("Queue.ECNMax"))
 }
 
-// queueConfig describes a port of rate bits a second. limit, if not 0, is what a
-// topology file says of it.
+// queueConfig describes a port of rate bits a second. limit, if not 0, is from the topology
+// file.
 func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Config {
 	noECN := c.NoECN || lastHop && c.credits()
 	q := switchq.Config{Trim: !c.NoTrim, LastHop: lastHop, NoECN: noECN, LowLimit: limit, HeaderBytes: int32(c.TrimBytes)}
@@ -39,7 +39,7 @@ func (c *Config) queueConfig(rate int64, lastHop bool, limit int64) switchq.Conf
 	return q
 }
 
-// specQueue fills in the sizes of c.Queue; those that are 0 follow from q.PlaneBDP.
+// specQueue fills in the sizes of c.Queue; zero sizes follow from q.PlaneBDP.
 func (c *Config) specQueue(q *switchq.Config) {
 	if c.Queue == nil {
 		return
@@ -48,10 +48,10 @@ func (c *Config) specQueue(q *switchq.Config) {
 	q.ECNMin, q.ECNMax = c.Queue.ECNMin.in(c), c.Queue.ECNMax.in(c)
 }
 
-// htsimQueue fills in htsim's rounding: the product in packets, a fifth and four
-// fifths of that in packets, each rounded up, and of all of it one part. The packet that
-// is being sent counts there: it is part of the queue until it has left, and the next one
-// is marked by what waits when it has, so a packet later.
+// htsimQueue fills in htsim's rounding: the product in packets, a fifth and four fifths in
+// packets, each rounded up, and a part of all. The packet being sent counts there: part of
+// the queue until gone, and the next packet is marked by the bytes waiting after that, so a
+// packet later.
 func (c *Config) htsimQueue(q *switchq.Config, part int64) {
 	packets := (c.bdp() + c.PacketBytes - 1) / c.PacketBytes
 	q.PlaneBDP = packets * c.PacketBytes
@@ -76,8 +76,8 @@ func (c *Config) htsimQueue(q *switchq.Config, part int64) {
 	q.MedPercent, q.Victim = 100, switchq.VictimCoin
 }
 
-// slowQueue describes a port of a link that runs at a quarter of its rate, which is
-// rate. In htsim its queue is a quarter too.
+// slowQueue describes a port of a link slowed to a quarter, the argument rate. In htsim the
+// queue is a quarter too.
 func (c *Config) slowQueue(rate int64) switchq.Config {
 	q := c.queueConfig(rate, false, 0)
 	if c.Rules == RulesHTSim {

@@ -8,8 +8,8 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// A Result is what a run found out: everything needed to repeat it, and what
-// happened. All of it is the same for the same [Config].
+// A Result is the result of a run: everything needed for a repetition, and all
+// events. A Result is the same for the same [Config].
 type Result struct {
 	Parameters Parameters       `json:"parameters"`
 	Totals     Totals           `json:"totals"`
@@ -33,7 +33,7 @@ type Result struct {
 	Application *ApplicationResult `json:"application,omitempty"` // of Config.Application
 }
 
-// Parameters are all inputs of a run after every default was filled in.
+// Parameters are all inputs of a run after all defaults were filled in.
 type Parameters struct {
 	Nodes         int          `json:"nodes"`          // hosts of the topology
 	Tiers         []Tier       `json:"tiers"`          // rates in bits a second, latencies in picoseconds
@@ -117,7 +117,7 @@ type Totals struct {
 }
 
 // A TransferResult is one line of the matrix. Times are microseconds of the run,
-// -1 for what did not happen.
+// -1 for events that did not happen.
 type TransferResult struct {
 	Src        int     `json:"src"`
 	Dst        int     `json:"dst"`
@@ -131,12 +131,12 @@ type TransferResult struct {
 	Ideal      float64 `json:"ideal_us"`    // what that is alone in the idle fabric, with headers of [HeaderBytes] back
 	Slowdown   float64 `json:"slowdown"`    // FCT over Ideal
 
-	// Held, with Config.Held, is how long data of its connection (of endpoints: of all transfers
-	// between the two hosts) waited, us, by the [ccc.Reason] that kept it back.
+	// Held, with Config.Held, is the time data of the connection (of endpoints:
+	// of all transfers between the two hosts) waited, us, by [ccc.Reason].
 	Held map[string]float64 `json:"held_us,omitempty"`
 }
 
-// A QueueResult is one port of a switch.
+// A QueueResult is a port of a switch.
 type QueueResult struct {
 	Port    uint32 `json:"port"`
 	Name    string `json:"name"`
@@ -151,7 +151,7 @@ type QueueResult struct {
 	FirstTrim float64 `json:"first_trim_us"` // time of the first trim or drop; -1: none
 }
 
-// An UplinkResult says what load balancing made of one link above a leaf.
+// An UplinkResult is the load balancing of a link above a leaf.
 type UplinkResult struct {
 	Leaf        int   `json:"leaf"`
 	Link        int   `json:"link"`
@@ -159,7 +159,7 @@ type UplinkResult struct {
 	DataPackets int64 `json:"data_packets"` // of data, trimmed or not
 }
 
-// A FaultResult says what a fault has cost.
+// A FaultResult is the cost of a fault.
 type FaultResult struct {
 	Fault    string  `json:"fault"` // as ParseFault reads it
 	From     float64 `json:"from_us"`
@@ -169,7 +169,7 @@ type FaultResult struct {
 	Recovery float64 `json:"recovery_us"` // from its begin to the last packet of data that it took; 0: it took none
 }
 
-// A PauseResult is one port that priority flow control stopped.
+// A PauseResult is a port stopped by priority flow control.
 type PauseResult struct {
 	Port   uint32  `json:"port"`
 	Name   string  `json:"name"`
@@ -210,7 +210,7 @@ func (s *sim) result() *Result {
 	return r
 }
 
-// total counts what all parts have done.
+// total sums the counts of all parts.
 func (s *sim) total() Totals {
 	t := s.count
 	sum := reflect.ValueOf(&t).Elem()
@@ -231,7 +231,7 @@ func (s *sim) latest() (now int64) {
 	return now
 }
 
-// finished is how many transfers are, in all parts.
+// finished is the number of finished transfers, in all parts.
 func (s *sim) finished() (n int) {
 	for _, p := range s.parts {
 		n += p.done
@@ -239,7 +239,7 @@ func (s *sim) finished() (n int) {
 	return n
 }
 
-// underway is how many packets are, in all parts and between them.
+// underway is the number of packets under way, in all parts and between parts.
 func (s *sim) underway() (n int) {
 	if s.crew == nil || s.crew.together {
 		return s.pool.live()
@@ -376,7 +376,7 @@ func (s *sim) uplinkResults(r *Result) {
 	}
 }
 
-// lowerBound is the time that the busiest host link needs for its bytes, headers
+// lowerBound is the time of the busiest host link for all bytes, headers
 // included.
 func lowerBound(c *Config) link.Ps {
 	in, out := map[int]int64{}, map[int]int64{}

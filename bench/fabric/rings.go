@@ -10,18 +10,18 @@ import (
 	"github.com/uetcc/uetcc/internal/slab"
 )
 
-// maxRecords is how many records all rings may have together: the first of a ring is known
-// by 32 bits.
+// maxRecords is the most records of all rings together: the first of a ring is known by 32
+// bits.
 const maxRecords = 1 << 32
 
 const recordBytes = 16
 
-// firstRings is how many slots there is room for at first, if as many may be needed; the
-// system gives memory only to those that are used. More are added when more connections are
-// under way at once.
+// firstRings is the number of slots with room at first, if as many may be needed; the
+// system gives memory only to used slots. More are added when more connections are under
+// way at once.
 const firstRings = 1 << 24
 
-// rings hold the rings of the connections that are under way, each a power of two of slots.
+// rings hold the rings of the connections under way, each a power of two of slots.
 // T must have no pointers.
 type rings[T any] struct {
 	slots []T
@@ -30,12 +30,12 @@ type rings[T any] struct {
 	free  [32][]uint32 // first slots, by the logarithm of the size
 }
 
-// makeRings makes room for rings that have most slots together, for first of them at once.
+// makeRings makes room for rings with most slots together, for first slots at once.
 func makeRings[T any](most, first int64) rings[T] {
 	return rings[T]{slots: slab.Make[T](int(min(most, first))), most: most}
 }
 
-// take returns the first slot of a ring of n, whose content is what the last owner left.
+// take returns the first slot of a ring of n, with the last owner's content.
 func (r *rings[T]) take(n uint32) uint32 {
 	class := bits.TrailingZeros32(n)
 	if l := len(r.free[class]); l > 0 {
@@ -59,8 +59,8 @@ func (r *rings[T]) give(base, n uint32) {
 	r.free[class] = append(r.free[class], base)
 }
 
-// ringOf is how long the ring of a connection of so many packets is: so long that it limits
-// none of them, or psnRange.
+// ringOf is the length of the ring for a connection of so many packets: too long to limit
+// the packets, or psnRange.
 func ringOf(packets, psnRange uint32) uint32 {
 	n := uint32(4) // a cache line
 	for n <= packets && n < psnRange {
@@ -76,8 +76,8 @@ func recordLimit() int64 {
 	return min(memory/recordBytes, maxRecords)
 }
 
-// layOut gives each connection the size of its rings, and makes room for them. It refuses
-// more than limit records.
+// layOut gives each connection the size of the rings, and makes room. More than limit
+// records are refused.
 func (s *sim) layOut(limit int64) error {
 	packets, transfers := make([]uint32, len(s.senders)), make([]uint32, len(s.senders))
 	for i := range s.transfers {

@@ -8,19 +8,19 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// Routing says how a switch chooses one of several links that lead to a host.
+// Routing is a switch's choice among several links to a host.
 type Routing uint8
 
-// The ways. Answers and trimmed packets go by entropy in all of them.
+// The ways. Answers and trimmed packets go by entropy in each.
 const (
 	// RoutingEntropy is by a hash of connection, entropy and switch: ECMP.
 	RoutingEntropy Routing = iota
 	// RoutingAdaptive takes for each packet the link with the shortest queue.
 	RoutingAdaptive
-	// RoutingMixed goes by entropy, but half of the packets that would come into a queue as long as
-	// any go to the shortest one.
+	// RoutingMixed goes by entropy, but half of the packets headed for one of the longest queues go
+	// to the shortest.
 	RoutingMixed
-	// RoutingRoundRobin takes all uplinks in turn, in another order each time.
+	// RoutingRoundRobin takes all uplinks in turn, in a new order each time.
 	RoutingRoundRobin
 )
 
@@ -29,14 +29,14 @@ var routingNames = [...]string{"entropy", "adaptive", "mixed", "round-robin"}
 // String is entropy, adaptive, mixed or round-robin.
 func (r Routing) String() string { return enum.Name(routingNames[:], r) }
 
-// A chooser is a switch that does not only go by entropy.
+// A chooser is a switch with more than entropy to go by.
 type chooser struct {
 	rnd   *rand.Rand
 	turn  []uint32 // of RoutingRoundRobin: uplinks that are left of a round
 	ports []uint32 // room for those to choose from
 }
 
-// addChoosers makes one for each switch.
+// addChoosers makes a chooser for each switch.
 func (s *sim) addChoosers() {
 	if s.cfg.Routing == RoutingEntropy {
 		return
@@ -51,7 +51,7 @@ func (s *sim) addChoosers() {
 	}
 }
 
-// choose is the port that a packet leaves a switch by, which its entropy would have leave by out.
+// choose is the port on which a packet leaves a switch, instead of port out chosen by entropy.
 func (s *sim) choose(out, pkt uint32) uint32 {
 	p := &s.pool.pkts[pkt]
 	if p.flags&flagAnswer != 0 || p.dscp.Class() != switchq.ClassLow {
@@ -77,7 +77,7 @@ func (s *sim) choose(out, pkt uint32) uint32 {
 	return out
 }
 
-// nextInTurn is the next uplink of a round that leads to where c.ports do.
+// nextInTurn is the next uplink of a round with the destination of c.ports.
 func (c *chooser) nextInTurn(n *node) (out uint32) {
 	for {
 		if len(c.turn) == 0 {
@@ -93,7 +93,7 @@ func (c *chooser) nextInTurn(n *node) (out uint32) {
 	}
 }
 
-// ways lists the ports of switch i that lead to a host, as far as it knows.
+// ways lists the ports of switch i that lead to a host, by the switch's knowledge.
 func (s *sim) ways(to []uint32, i, host uint32) []uint32 {
 	if s.detours != nil {
 		return append(to, s.detours.around(s.hosts+i, host)...)
@@ -109,7 +109,7 @@ func (s *sim) ways(to []uint32, i, host uint32) []uint32 {
 	return to
 }
 
-// shortest is a port with the emptiest queue, any one of several.
+// shortest is a port with the emptiest queue, any of several.
 func (s *sim) shortest(c *chooser) (best uint32) {
 	least, alike := 4, 0
 	for _, port := range c.ports {
@@ -137,9 +137,9 @@ func (s *sim) isLongest(out uint32, c *chooser) bool {
 	return true
 }
 
-// level says how full the queue of a port is, in the four steps of htsim: less than 5, 10 and 20 %,
-// or more. Steps leave a choice where queues differ by a packet or two, and with it what the links
-// behind them get is mixed.
+// level is the fill of a port's queue, in the four steps of htsim: less than 5, 10 and 20 %, or
+// more. Steps leave a choice where queues differ by a packet or two, and so mix the traffic of the
+// links behind.
 func (s *sim) level(port uint32) int {
 	p := &s.ports[port]
 	limit := s.kinds[p.kind].params.Config().LowLimit

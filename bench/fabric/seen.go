@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// Seen is a packet as the host sees it that it has reached: data, perhaps marked
+// Seen is a packet as seen by the destination host: data, perhaps marked
 // or trimmed on the way, or an answer. PSNs of a connection start with 0.
 type Seen struct {
 	Now      link.Ps
@@ -27,14 +27,14 @@ type Seen struct {
 	Refused    bool // refusal: the data came trimmed
 	LastHop    bool // of a refusal: trimmed on the last hop
 
-	// Where receivers grant credit, control packets of their own carry credit, or a target
-	// that asks for some.
+	// Where receivers grant credit, separate control packets carry credit, or a target
+	// asking for credit.
 	Credit        bool        // control packet of the destination
 	CreditRequest bool        // control packet of the source
 	Probe         bool        // of the source, with Config.InferLoss; all that counts is that it is answered
 	Quanta        rccc.Quanta // the credit; of a request and of data the target; of an answer the credit until then
 
-	// Of data, and of the data that caused an answer.
+	// Of data, and of the data behind an answer.
 	PSN      uint32
 	Transfer int   // of its connection, from 0
 	Bytes    int64 // of the transfer
@@ -86,7 +86,7 @@ func (s *sim) show(pkt uint32) {
 	s.see(&seen)
 }
 
-// showTransfer fills in which part of which transfer has the PSN.
+// showTransfer fills in the transfer of the PSN, and the part.
 func (s *sim) showTransfer(seen *Seen) {
 	c := &s.senders[seen.Conn]
 	n := s.receivers[seen.Conn].known // of an answer its sender knows more, but none with this PSN

@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// recordState is where one packet stands at its sender.
+// recordState is the state of a packet at the sender.
 type recordState uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	recordAcked
 )
 
-// A record is what a sender keeps of one packet; records lie in a ring by PSN.
+// A record is a sender's memory of a packet; records lie in a ring by PSN.
 type record struct {
 	sent  int64 // ps
 	size  uint16
@@ -28,7 +28,7 @@ type record struct {
 }
 
 // A sender is the source of one connection: a light transport around a real
-// congestion control context. Packets that are to be sent again go first, lowest
+// congestion control context. Packets to be sent again go first, lowest
 // PSN first.
 type sender struct {
 	ctx  ccc.Context
@@ -80,7 +80,7 @@ func (s *sim) maySend(conn uint32, c *sender) bool {
 	return c.ctx.Admits() || s.algorithms != nil && s.admits(c)
 }
 
-// sendData sends one packet of a connection that may.
+// sendData sends a packet of a connection allowed to.
 func (s *sim) sendData(host, conn uint32, c *sender) {
 	psn, again := c.next, c.ctx.WaitingRtx() > 0
 	if again {
@@ -142,7 +142,7 @@ func (s *sim) dataDSCP(again bool) switchq.DSCP {
 	}
 }
 
-// lowestWaiting finds the first packet that waits to be sent again.
+// lowestWaiting finds the first packet waiting to be sent again.
 func (s *sim) lowestWaiting(c *sender) uint32 {
 	psn := max(c.lowest, c.cack)
 	for s.record(c, psn).state != recordWaiting {
@@ -164,7 +164,7 @@ func (s *sim) sizeOfNext(c *sender) uint16 {
 	return uint16(t.flow.Size - int64(t.packets-1)*s.cfg.payload() + HeaderBytes)
 }
 
-// acknowledged takes in an acknowledgement: first the packets it covers, then the
+// acknowledged takes in an acknowledgement: first the covered packets, then the
 // path choice, then congestion control, as ccc asks for.
 func (s *sim) acknowledged(pkt uint32) {
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
@@ -208,8 +208,7 @@ func (s *sim) acknowledged(pkt uint32) {
 	s.ready(conn)
 }
 
-// sample is the round trip of the packet that an answer is for, ns; 0 if it
-// cannot be told.
+// sample is the round trip of the answered packet, ns; 0 if unknown.
 func (s *sim) sample(c *sender, p *packet, d *detail) int64 {
 	if p.flags&(flagNack|flagLast) == flagLast || int32(d.psn-c.cack) < 0 || int32(c.next-d.psn) <= 0 {
 		return 0
@@ -238,7 +237,7 @@ func (s *sim) release(c *sender, psn uint32, a *ccc.Ack) {
 	}
 }
 
-// refused takes in that a packet was trimmed.
+// refused takes in the refusal of a trimmed packet.
 func (s *sim) refused(pkt uint32) {
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	conn := p.to.conn()
@@ -267,8 +266,8 @@ func (s *sim) refused(pkt uint32) {
 	s.ready(conn)
 }
 
-// timer takes packets that nothing was heard of for the retransmission timeout
-// for lost, and comes back for the oldest of the others.
+// timer takes packets unheard of for the retransmission timeout for lost, and
+// comes back for the oldest of the rest.
 func (s *sim) timer(conn uint32) {
 	c := &s.senders[conn]
 	c.timing = false

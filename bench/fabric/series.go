@@ -11,19 +11,19 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// SeriesConfig says what of a run is sampled over time. The memory that takes depends on
-// Points and Lines, not on how long the run is.
+// SeriesConfig selects the samples of a run over time. The memory depends on Points and
+// Lines, not on the length of the run.
 type SeriesConfig struct {
 	Interval link.Ps // between samples; 0: BaseRTT
 	Points   int     // most points of a line, 2 to 1,048,576 and even; 0: 1,000
 	Lines    int     // most ports and most connections that have lines of their own; 0: 64
 
-	// Port chooses the ports that have lines, by the name that they have in a [QueueResult];
-	// nil: the last hops to hosts that somebody sends to, and then all others, by number.
+	// Port chooses the ports with lines, by name in [QueueResult]; nil: the last hops to
+	// hosts with senders, and then all other ports, by number.
 	Port func(name string) bool
 }
 
-// SeriesKind is what a [Line] shows.
+// SeriesKind is the quantity of a [Line].
 type SeriesKind uint8
 
 // The kinds.
@@ -54,14 +54,14 @@ func (k *SeriesKind) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Unit is that of the numbers of a [Line].
+// Unit is the unit of the numbers of a [Line].
 func (k SeriesKind) Unit() string { return enum.Name(seriesKindUnits[:], k) }
 
-// Series are samples of a run. Point i of every line is of the samples that were taken in
-// Interval microseconds from i*Interval on; the last point may have fewer than the others.
+// Series are samples of a run. Point i of every line is of the samples taken in
+// Interval microseconds from i*Interval on; the last point may have fewer.
 //
-// When the points are all used two become one, so the interval doubles: Min and Max of a point
-// are those of all its samples, however many they are.
+// When all points are used two become one, so the interval doubles: Min and Max of a point
+// are over all samples of the point.
 type Series struct {
 	Sampled  float64 `json:"sampled_us"`  // between two samples
 	Interval float64 `json:"interval_us"` // of a point
@@ -125,7 +125,7 @@ func newSampler(s *sim) *sampler {
 	return a
 }
 
-// seriesPorts are the ports of switches that are to have lines, the most wanted first.
+// seriesPorts are the ports of switches to have lines, the most wanted first.
 func (s *sim) seriesPorts() (ports []uint32) {
 	wanted := s.cfg.Series.Port
 	var others []uint32
@@ -146,7 +146,7 @@ func (s *sim) seriesPorts() (ports []uint32) {
 	return append(ports, others...)
 }
 
-// sample takes those samples that are due before an event at some time.
+// sample takes those samples due before an event at some time.
 func (a *sampler) sample(s *sim, before int64) {
 	for a.next <= before && a.next <= int64(s.cfg.End) {
 		for i := range a.out.Lines {
@@ -161,7 +161,7 @@ func (a *sampler) sample(s *sim, before int64) {
 	}
 }
 
-// read is what a line shows now.
+// read is the present value of a line.
 func (a *sampler) read(s *sim, l *Line) float64 {
 	switch l.Kind {
 	case SeriesQueue:
@@ -189,7 +189,7 @@ func (s *sim) windowOf(conn uint32) int64 {
 	return 0
 }
 
-// add adds a sample to the last point, which has some already, or begins another.
+// add adds a sample to the last point, with samples already, or begins a new point.
 func (l *Line) add(v float64, have int) {
 	if have == 0 {
 		l.Min, l.Mean, l.Max = append(l.Min, v), append(l.Mean, v), append(l.Max, v)
@@ -200,7 +200,7 @@ func (l *Line) add(v float64, have int) {
 	l.Mean[i] += (v - l.Mean[i]) / float64(have+1)
 }
 
-// halve makes one point of two where no room is left for another.
+// halve makes one point of two when no room is left for a new point.
 func (a *sampler) halve() {
 	if len(a.out.Lines) == 0 || len(a.out.Lines[0].Mean) < a.points {
 		return
@@ -216,7 +216,7 @@ func (a *sampler) halve() {
 	}
 }
 
-// result is what has been sampled so far.
+// result is the samples so far.
 func (a *sampler) result() *Series {
 	out := a.out
 	out.Sampled, out.Interval = us(a.interval), us(a.interval*int64(a.per))

@@ -10,8 +10,8 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A sim is one run, or a part of one: part 0 stands for all. Everything in it belongs to one
-// goroutine at a time.
+// A sim is a run, or a part of a run: part 0 stands for all. A sim belongs to one goroutine
+// at a time.
 type sim struct {
 	cfg    Config
 	params ccc.Params
@@ -147,7 +147,7 @@ func newSim(c Config) (*sim, error) {
 	return s, nil
 }
 
-// random gives a part streams of random numbers of its own.
+// random gives a part separate streams of random numbers.
 func (s *sim) random() {
 	own := uint64(s.part) << 32
 	s.rnd = rand.NewPCG(s.cfg.Seed, own|0xfab)
@@ -214,7 +214,7 @@ func (s *sim) simulate() {
 	}
 }
 
-// nextGroup moves on to the next events, and takes the samples that are due before them.
+// nextGroup moves on to the next events, and takes the samples due before them.
 func (s *sim) nextGroup() bool {
 	group, ok := s.events.next()
 	if !ok || s.crew != nil && group >= s.crew.group {
@@ -262,7 +262,7 @@ func (s *sim) handle(kind eventKind, what uint32) {
 }
 
 // arrive takes in a packet at the end of a link: at its host, or at a switch, which passes
-// it on to the port that it leaves by.
+// the packet on to a port.
 func (s *sim) arrive(pkt uint32) {
 	at := s.pool.pkts[pkt].at
 	if s.choosers != nil && at >= s.hosts {
@@ -282,7 +282,7 @@ func (s *sim) arrive(pkt uint32) {
 	}
 }
 
-// atHost takes in a packet that has reached its host, unless something happens to it there.
+// atHost takes in a packet that has reached the host, unless a fault hits there.
 func (s *sim) atHost(host, pkt uint32) {
 	if s.faults != nil && s.faults.take(s, pkt) {
 		return
@@ -298,10 +298,10 @@ func (s *sim) atHost(host, pkt uint32) {
 	}
 }
 
-// nowNs is the time as congestion control counts it.
+// nowNs is the time in congestion control's unit.
 func (s *sim) nowNs() int64 { return s.now / 1000 }
 
-// lose drops a packet that a dead or lossy link takes.
+// lose drops a packet a dead or lossy link takes.
 func (s *sim) lose(out, pkt uint32) {
 	s.lost[out]++
 	if s.outages != nil {
@@ -329,8 +329,8 @@ func (s *sim) dropped(pkt uint32) {
 	s.pool.put(pkt)
 }
 
-// forward sends pkt at once if the port is idle, or queues it. What has left by now has left
-// before it: many packets arrive in the very instant in which another has been sent.
+// forward sends pkt at once if the port is idle, or queues it. Packets gone by now left
+// before pkt: many packets arrive in the very instant in which another has been sent.
 func (s *sim) forward(out, pkt uint32) {
 	port := &s.ports[out]
 	p := &s.pool.pkts[pkt]
@@ -354,7 +354,7 @@ func (s *sim) forward(out, pkt uint32) {
 	}
 }
 
-// overflowed notes that a full queue trimmed or dropped a packet.
+// overflowed notes a full queue trimmed or dropped a packet.
 func (s *sim) overflowed(out uint32, v switchq.Verdict, lost uint32) {
 	if _, again := s.trims[out]; !again {
 		s.trims[out] = s.now
@@ -403,8 +403,8 @@ func (s *sim) portFree(out uint32) {
 	}
 }
 
-// transmit puts a packet on the link: one event for the whole hop. Where it goes from
-// there is found out at once, while the packet is in the cache.
+// transmit puts a packet on the link: one event for the whole hop. The next hop is found at
+// once, while the packet is in the cache.
 func (s *sim) transmit(port *port, out, pkt uint32) {
 	p := &s.pool.pkts[pkt]
 	kind := &s.kinds[port.kind]
@@ -437,7 +437,7 @@ func (s *sim) mind(port *port, out, pkt uint32) {
 	s.tellPort(out, int64(s.pool.pkts[pkt].size))
 }
 
-// report tells how far the run has come, and asks whether to end it.
+// report reports the progress of the run, and asks whether to end.
 func (s *sim) report() (stop bool) {
 	if s.cfg.Progress != nil {
 		s.cfg.Progress(s.progress())

@@ -10,14 +10,14 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// A Size is an amount of data in one of the units that queues are described in. The zero Size
-// leaves a default as it is.
+// A Size is an amount of data in one of the units of queues. The zero Size leaves a default
+// unchanged.
 type Size struct {
 	N    float64
 	Unit SizeUnit
 }
 
-// SizeUnit is what a [Size] counts.
+// SizeUnit is the unit of a [Size].
 type SizeUnit uint8
 
 // The units.
@@ -29,7 +29,7 @@ const (
 
 var sizeUnits = [...]string{"b", "p", "bdp"}
 
-// String is what follows the number: b, p or bdp.
+// String is the ending of the number: b, p or bdp.
 func (u SizeUnit) String() string { return enum.Name(sizeUnits[:], u) }
 
 // Bytes is a size of n bytes.
@@ -41,7 +41,7 @@ func Packets(n int64) Size { return Size{float64(n), UnitPackets} }
 // BDPs is a size of n bandwidth-delay products.
 func BDPs(n float64) Size { return Size{n, UnitBDP} }
 
-// ParseSize reads a number with its unit: 200000 or 200000b are bytes, 50p packets and 1.5bdp
+// ParseSize reads a number with a unit: 200000 or 200000b are bytes, 50p packets and 1.5bdp
 // bandwidth-delay products. The error wraps [ErrConfig].
 func ParseSize(text string) (s Size, err error) {
 	number := text
@@ -59,10 +59,10 @@ func ParseSize(text string) (s Size, err error) {
 	return s, nil
 }
 
-// maxSize bounds the number of a size, so that its bytes fit.
+// maxSize bounds the number of a size, so the bytes fit.
 const maxSize = 1 << 40
 
-// String is the form that [ParseSize] reads.
+// String is the form read by [ParseSize].
 func (s Size) String() string { return strconv.FormatFloat(s.N, 'g', -1, 64) + s.Unit.String() }
 
 func (s Size) check(field string) error { return check.Range(ErrConfig, field, s.N, 0, maxSize) }

@@ -2,9 +2,9 @@ package fabric
 
 import "github.com/uetcc/uetcc/hw/link"
 
-// ideal is the least time from the start of a transfer to its last acknowledgement: alone in
-// an idle fabric, each switch storing and forwarding. Packets may be on many ways, so they wait
-// for each other at the links of the two hosts only, and of two a short one may overtake.
+// ideal is the least time from the start of a transfer to the last acknowledgement: alone in an
+// idle fabric, each switch storing and forwarding. Packets may be on many paths, so packets wait
+// for each other only at the links of the two hosts, and a short packet may overtake.
 func (c *Config) ideal(f *Flow) link.Ps {
 	before := f.packets(c.payload()) - 1
 	size := f.Size - before*c.payload() + c.header()
@@ -25,7 +25,7 @@ func (c *Config) ideal(f *Flow) link.Ps {
 	return last + back
 }
 
-// way lists the links between two hosts; the latency of each is with that of the switch behind it.
+// way lists the links between two hosts; the latency of each includes the switch behind.
 func (t *Topology) way(src, dst int) (hops []hop) {
 	tiers := 1
 	if src/t.Tiers[0].RadixDown != dst/t.Tiers[0].RadixDown {
@@ -60,7 +60,7 @@ type SizeResult struct {
 // sizeLimits are the ends of the ranges of sizes.
 var sizeLimits = [...]int64{10_000, 100_000, 1_000_000, 10_000_000}
 
-// bySize describes the transfers of each range that has any.
+// bySize describes the transfers of each range with any.
 func bySize(all []TransferResult) (sizes []SizeResult) {
 	above := int64(0)
 	for i := range len(sizeLimits) + 1 {

@@ -2,7 +2,7 @@ package fabric
 
 import "slices"
 
-// A Summary describes a set of numbers. A percentile is the number that so many are below.
+// A Summary describes a set of numbers. A percentile is the number with so many below.
 type Summary struct {
 	Min  float64 `json:"min"`
 	Mean float64 `json:"mean"`
@@ -13,8 +13,7 @@ type Summary struct {
 	Max  float64 `json:"max"`
 }
 
-// A jain is Jain's fairness index of some shares: 1 if they are equal, 1/n if one of n
-// has all.
+// A jain is Jain's fairness index of some shares: 1 if equal, 1/n if one of n has all.
 type jain struct{ n, sum, squares float64 }
 
 func (j *jain) add(share float64) {
@@ -31,7 +30,7 @@ func (j *jain) index() float64 {
 	return j.sum * j.sum / (j.n * j.squares)
 }
 
-// summarize describes v, which it sorts.
+// summarize describes v, sorted in place.
 func summarize(v []float64) Summary {
 	slices.Sort(v)
 	var sum float64

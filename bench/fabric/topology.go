@@ -9,14 +9,14 @@ import (
 )
 
 // A Topology is a tree of two (leaf and spine) or three tiers with equal-cost
-// links upwards, as a *.topo file of the simulator htsim says it.
+// links upwards, as in a *.topo file of the simulator htsim.
 type Topology struct {
 	Nodes   int    // hosts
 	PodSize int    // hosts of one pod; two tiers: all
 	Tiers   []Tier // from the leaves up
 }
 
-// A Tier describes the switches of one level and the links below them.
+// A Tier describes the switches of one level and the links below.
 type Tier struct {
 	DownRate      int64   `json:"down_bits_per_second"` // of the links below, both directions
 	DownLatency   link.Ps `json:"down_latency_ps"`      // of those links
@@ -28,9 +28,9 @@ type Tier struct {
 	QueueUp       int64   `json:"queue_up_bytes"`       // of the ports that look up; 0: the same
 }
 
-// ParseTopology reads a topology; file is its name in errors, which are of type
-// [*ParseError] unless the reader itself failed. The format is htsim's: Nodes, Tiers
-// (2 or 3) and Podsize, and a block for each tier, from the hosts up,
+// ParseTopology reads a topology; file is the name in errors of type [*ParseError]; errors
+// of the reader are returned unchanged. The format is htsim's: Nodes, Tiers (2 or 3) and
+// Podsize, and a block for each tier, from the hosts up,
 //
 //	Tier 0
 //	Downlink_speed_Gbps 100
@@ -38,9 +38,9 @@ type Tier struct {
 //	Radix_Up 4
 //	Downlink_Latency_ns 1000
 //
-// with Switch_Latency_ns, Bundle, Queue_Down and Queue_Up where they differ from 0, see
-// [Tier]. The last of three tiers has no Radix_Up; of what a file for three tiers says, two
-// tiers leave out the rest. Capitals do not matter, # begins a comment.
+// with Switch_Latency_ns, Bundle, Queue_Down and Queue_Up where not 0, see [Tier]. The last
+// of three tiers has no Radix_Up; of a file for three tiers, two tiers leave out the rest.
+// Capitals do not matter, # begins a comment.
 func ParseTopology(file string, r io.Reader) (*Topology, error) {
 	p := topologyParser{lines: newLines(file, r), t: &Topology{}, given: map[string]int{}, tier: -1}
 	if err := p.each(p.item); err != nil {
@@ -152,8 +152,8 @@ func (p *topologyParser) tierField(t *Tier, field string, n int64) error {
 	return nil
 }
 
-// FatTree is htsim's default: three tiers of equal switches that hold exactly
-// k*k*k/4 hosts for the smallest even k that gives at least nodes of them.
+// FatTree is htsim's default: three tiers of equal switches with exactly k*k*k/4 hosts for
+// the smallest even k giving at least nodes hosts.
 func FatTree(nodes int, bitsPerSecond int64, hop link.Ps) *Topology {
 	k := 2
 	for k*k*k/4 < nodes {
@@ -166,7 +166,7 @@ func FatTree(nodes int, bitsPerSecond int64, hop link.Ps) *Topology {
 }
 
 // LeafSpine is htsim's default with two tiers: k/2 hosts below each of k leaves, and k/2 spines,
-// which hold exactly k*k/2 hosts for the smallest even k that gives at least nodes of them.
+// with exactly k*k/2 hosts for the smallest even k giving at least nodes hosts.
 func LeafSpine(nodes int, bitsPerSecond int64, hop link.Ps) *Topology {
 	k := 2
 	for k*k/2 < nodes {
@@ -203,8 +203,8 @@ func (t *Topology) cores() int {
 	return t.middle() * (t.Tiers[1].RadixUp / t.Tiers[2].bundle())
 }
 
-// oversubscription is the capacity into the fabric over the capacity that leads
-// on, at its narrowest; 1 if all of it can pass.
+// oversubscription is the capacity into the fabric over the capacity onwards, at the
+// narrowest; 1 if everything can pass.
 func (t *Topology) oversubscription() float64 {
 	over, worst := 1.0, 1.0
 	for i := range len(t.Tiers) - 1 {
@@ -215,7 +215,7 @@ func (t *Topology) oversubscription() float64 {
 	return worst
 }
 
-// Validate reports the first number that does not fit the others.
+// Validate reports the first number at odds with the rest.
 func (t *Topology) Validate() error {
 	if t.Nodes < 1 || t.Nodes > maxNodes {
 		return fmt.Errorf("field Nodes %d, want 1 to %d", t.Nodes, maxNodes)
@@ -237,10 +237,10 @@ func (t *Topology) Validate() error {
 	return nil
 }
 
-// maxPorts bounds the memory that a topology file can ask for.
+// maxPorts bounds the memory a topology file can ask for.
 const maxPorts = 1 << 22
 
-// ports is how many ports all switches together have.
+// ports is the number of ports of all switches together.
 func (t *Topology) ports() int64 {
 	n := int64(t.leaves())*int64(t.Tiers[0].RadixDown+t.Tiers[0].RadixUp) +
 		int64(t.pods())*int64(t.middle())*int64(t.Tiers[1].RadixDown+t.Tiers[1].RadixUp)
@@ -267,7 +267,7 @@ func (t *Topology) validateTier(i int) error {
 	return nil
 }
 
-// validateWiring checks that every link of one tier ends at a port of the next.
+// validateWiring checks that every link of a tier ends at a port of the next.
 func (t *Topology) validateWiring() error {
 	leaf, mid := &t.Tiers[0], &t.Tiers[1]
 	if leaf.bundle() != 1 {
@@ -286,8 +286,8 @@ func (t *Topology) validateWiring() error {
 	return match("tier 2", mid.RadixUp, &t.Tiers[2], t.pods(), "pods")
 }
 
-// match checks one tier against the uplinks of the switches below: each of its
-// switches has a bundle to each of the n neighbours.
+// match checks one tier against the uplinks of the switches below: each switch of the tier
+// has a bundle to each of the n neighbours.
 func match(name string, radixUp int, above *Tier, n int, what string) error {
 	b := above.bundle()
 	if radixUp%b != 0 {
@@ -299,13 +299,13 @@ func match(name string, radixUp int, above *Tier, n int, what string) error {
 	return nil
 }
 
-// hop is one link on the way between two hosts.
+// hop is a link on the way between two hosts.
 type hop struct {
 	rate    int64
 	latency link.Ps
 }
 
-// tiersBetween is how many tiers of links packets climb from one host to another.
+// tiersBetween is the number of tiers of links climbed from a host to another.
 func (t *Topology) tiersBetween(src, dst int) int {
 	leaf := t.Tiers[0].RadixDown
 	switch {
@@ -317,7 +317,7 @@ func (t *Topology) tiersBetween(src, dst int) int {
 	return len(t.Tiers)
 }
 
-// path lists the links from a host up over some tiers, and down to another host.
+// path lists the links from a host up over some tiers, and down to a host.
 func (t *Topology) path(tiers int) []hop {
 	up := make([]hop, 0, 2*tiers)
 	for i := range tiers {
@@ -334,7 +334,7 @@ func (t *Topology) path(tiers int) []hop {
 // forwarding: config_base_rtt.
 func (t *Topology) BaseRTT(mtu, ack int64) link.Ps { return t.RTT(0, t.Nodes-1, mtu, ack) }
 
-// RTT is that round trip between two hosts.
+// RTT is the idle round trip between two hosts.
 func (t *Topology) RTT(src, dst int, mtu, ack int64) link.Ps {
 	path := t.path(t.tiersBetween(src, dst))
 	var d link.Ps

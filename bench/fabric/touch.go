@@ -6,18 +6,17 @@ import (
 )
 
 // In a fabric that outgrows the cache most of the time would be spent waiting for memory. So
-// what events need is read before their turn, a batch of events at a time, in three steps:
-// each reads the cache lines whose addresses were in the lines of the step before. Three
-// batches are under way, each at another step, so that no step waits for the lines that it
-// asks for. A step loops over one kind of thing at a time, so that few branches depend on
-// what was read.
+// the data of events is read in advance, a batch of events at a time, in three steps: each
+// reads the cache lines whose addresses were in the lines of the step before. Three batches
+// are under way, each at a different step, so no step waits for the lines asked for. A step
+// loops over a single kind of thing at a time, so few branches depend on the data read.
 const (
 	touchBatch = 32 // a power of two
 	touchWorth = 64 // with fewer events at a time a fabric is so small that it is in the cache
 	partWorth  = 8  // the same for a part of a run: others use the cache meanwhile
 )
 
-// A batch is what some of the next events are about.
+// A batch is the objects of some of the next events.
 type batch struct {
 	arriving some // packets that arrive somewhere
 	received some // of them, at hosts
@@ -44,8 +43,8 @@ type touching struct {
 	in      [1]uetcc.Datagram
 }
 
-// touch is called before each batch of events is handled: what comes later may have moved by
-// then, as a packet of an earlier event may be anywhere. Events that are added to the group
+// touch is called before each batch of events is handled: objects of later events may have
+// moved by then, as a packet of an earlier event may be anywhere. Events added to the group
 // meanwhile are few enough to be left out.
 func (s *sim) touch() {
 	t, cur := &s.touching, s.events.cur
@@ -126,7 +125,7 @@ func (s *sim) touchSecond(b *batch) {
 
 func (p *port) touch() uint64 { return uint64(p.busy) + uint64(p.queue.Len()) }
 
-// touchThird reads the packets that leave the ports, and at hosts what connections know
+// touchThird reads the packets that leave the ports, and at hosts the connections' records
 // of packets.
 func (s *sim) touchThird(b *batch) {
 	sum := uint64(0)
@@ -160,7 +159,7 @@ func (s *sim) touchThird(b *batch) {
 	s.touching.sum += sum
 }
 
-// touchReceived reads the connection of a packet that is at its host.
+// touchReceived reads the connection of a packet at its host.
 func (s *sim) touchReceived(pkt uint32) uint64 {
 	p := &s.pool.pkts[pkt]
 	sum := uint64(s.pool.details[pkt].psn)
@@ -170,7 +169,7 @@ func (s *sim) touchReceived(pkt uint32) uint64 {
 	return sum + uint64(s.receivers[p.to.conn()].cack)
 }
 
-// touchServing reads what a host sends next.
+// touchServing reads a host's next packet.
 func (s *sim) touchServing(host uint32) uint64 {
 	n := &s.nics[host]
 	sum := uint64(0)
@@ -206,7 +205,7 @@ func (s *sim) touchSide(conn uint32) uint64 {
 	return 0
 }
 
-// touchNodes reads the headers of packets that are at a host, and the hosts that take part.
+// touchNodes reads the headers of packets at a host, and the hosts that take part.
 func (s *sim) touchNodes(b *batch) uint64 {
 	sum, n := uint64(0), s.ends
 	for _, pkt := range b.received.all() {
@@ -231,7 +230,7 @@ func (s *sim) touchNodes(b *batch) uint64 {
 	return sum
 }
 
-// touchHosts has endpoints load what the packets at hand need.
+// touchHosts has endpoints load the memory for the packets at hand.
 func (s *sim) touchHosts(b *batch) {
 	if s.world == nil {
 		return

@@ -2,7 +2,7 @@ package fabric
 
 import "github.com/uetcc/uetcc/hw/link"
 
-// A transfer is one line of the matrix on its way.
+// A transfer is a line of the matrix under way.
 type transfer struct {
 	flow     Flow
 	conn     uint32
@@ -15,14 +15,14 @@ type transfer struct {
 	finished int64 // ps, acknowledged at the source; -1: not yet
 }
 
-// A triggerState counts the pulls of one trigger.
+// A triggerState counts the pulls of a trigger.
 type triggerState struct {
 	Trigger
 	pulls   int64
 	targets []uint32 // transfers
 }
 
-// connect makes a connection for each transfer, or for all messages with one ID,
+// connect makes a connection for each transfer, or for all messages with the same ID,
 // and schedules the starts.
 func (s *sim) connect() error {
 	s.addTriggers()
@@ -58,8 +58,8 @@ func (s *sim) addTriggers() {
 	}
 }
 
-// schedule has a transfer start at its time, or when its trigger fires; an application starts
-// its own.
+// schedule has a transfer start on time, or when the trigger fires; an application starts
+// transfers.
 func (s *sim) schedule(i uint32) {
 	f := &s.transfers[i].flow
 	if s.app != nil {
@@ -86,7 +86,7 @@ func (s *sim) newConnection(f Flow) uint32 {
 	return conn
 }
 
-// start begins a transfer: its bytes become backlog of its connection.
+// start begins a transfer: the bytes become backlog of the connection.
 func (s *sim) start(i uint32) {
 	if s.world != nil {
 		s.begin(i)
@@ -112,8 +112,8 @@ func (s *sim) start(i uint32) {
 	s.ready(t.conn)
 }
 
-// announce tells the destination of a connection that another transfer has begun. Its packets
-// come later than the news.
+// announce tells the destination of a connection about a new transfer. The packets come later
+// than the news.
 func (s *sim) announce(conn uint32) {
 	if to := s.partOf[s.hostOf[destination(conn)]]; to != s.part {
 		s.post(to, crossing{at: s.now + s.crew.ahead, what: conn, kind: evStart})
@@ -122,7 +122,7 @@ func (s *sim) announce(conn uint32) {
 	s.expect(conn)
 }
 
-// expect is the other side of announce.
+// expect is the destination's side of announce.
 func (s *sim) expect(conn uint32) {
 	c, r := &s.senders[conn], &s.receivers[conn]
 	if r.known == 0 {
@@ -134,7 +134,7 @@ func (s *sim) expect(conn uint32) {
 	}
 }
 
-// finishTransfers completes what is acknowledged to the end.
+// finishTransfers completes transfers acknowledged to the end.
 func (s *sim) finishTransfers(c *sender) {
 	for int32(c.cack-c.until) >= 0 && c.acked < c.started {
 		i := s.order[c.order+c.acked]
@@ -148,7 +148,7 @@ func (s *sim) finishTransfers(c *sender) {
 	}
 }
 
-// complete takes in that all of a transfer is acknowledged at its source.
+// complete takes in the complete acknowledgement of a transfer at the source.
 func (s *sim) complete(i uint32) {
 	t := &s.transfers[i]
 	t.finished = s.now
@@ -159,7 +159,7 @@ func (s *sim) complete(i uint32) {
 	}
 }
 
-// landed takes in that all of a transfer is at its destination.
+// landed takes in the complete arrival of a transfer at the destination.
 func (s *sim) landed(i uint32) {
 	t := &s.transfers[i]
 	t.arrived = s.now
@@ -169,9 +169,9 @@ func (s *sim) landed(i uint32) {
 	}
 }
 
-// arrivedTransfers notes what is there to the end. The bitmap of a connection whose last packet
-// is there is given back: whatever comes still is before cack, so nothing of it is looked up,
-// and no bit is set.
+// arrivedTransfers notes completely arrived transfers. The bitmap of a connection is given back
+// after the last packet: any later packet is before cack, so the bitmap is neither read nor
+// set.
 func (s *sim) arrivedTransfers(conn uint32, r *receiver) {
 	for int32(r.cack-r.until) >= 0 && r.arrived < r.known {
 		c := &s.senders[conn]
@@ -192,7 +192,7 @@ func (s *sim) endOf(c *sender, i uint32) uint32 {
 	return t.first + t.packets
 }
 
-// pull pulls a trigger, which starts its transfers when it fires.
+// pull pulls a trigger; a firing trigger starts transfers.
 func (s *sim) pull(id int64) {
 	if id == 0 {
 		return
@@ -204,7 +204,7 @@ func (s *sim) pull(id int64) {
 	}
 }
 
-// fired are the transfers that the last pull starts. Each is started once.
+// fired are the transfers the last pull starts. Each is started once.
 func (t *triggerState) fired() []uint32 {
 	switch {
 	case t.Kind == TriggerMultishot && t.pulls <= int64(len(t.targets)):

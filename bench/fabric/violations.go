@@ -2,7 +2,7 @@ package fabric
 
 import "fmt"
 
-// violations checks that nothing was lost or made on the way.
+// violations checks nothing was lost or made on the way.
 func (s *sim) violations(r *Result) (v []string) {
 	expect := func(what string, got, want int64) {
 		if got != want {
@@ -59,7 +59,7 @@ func (s *sim) endViolations() (v []string) {
 	return v
 }
 
-// pauseViolations checks that flow control has counted out all that it counted in.
+// pauseViolations checks that flow control has counted out everything counted in.
 func (s *sim) pauseViolations() (v []string) {
 	if s.pfc != nil {
 		for i := range s.pfc.ingress {

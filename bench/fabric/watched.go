@@ -7,21 +7,21 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A Watcher is told what happens to packets and ports. What it is given is the simulator's again
-// when a call returns.
+// A Watcher is told the events of packets and ports. Arguments are the simulator's again when a
+// call returns.
 type Watcher interface {
-	// Packet is called when a packet leaves its host, reaches the other one or is lost.
+	// Packet is called when a packet leaves the source host, reaches the destination or is lost.
 	Packet(*PacketState)
 
 	// Port is called when a packet begins to leave a port, or has come to wait there.
 	Port(*PortState)
 }
 
-// PacketEvent says what has happened to a packet.
+// PacketEvent is an event of a packet.
 type PacketEvent uint8
 
-// The events. Each packet is sent once, and then it arrives or is lost; a [Memory] that is full
-// loses packets that have arrived.
+// The events. Each packet is sent once, and then arrives or is lost; a full [Memory] loses
+// arrived packets.
 const (
 	PacketSent    PacketEvent = iota // its first bit leaves its host
 	PacketArrived                    // its last bit has reached its host
@@ -33,7 +33,7 @@ var packetEventNames = [...]string{"sent", "arrived", "lost"}
 // String names the event.
 func (e PacketEvent) String() string { return enum.Name(packetEventNames[:], e) }
 
-// PacketKind says what a packet carries.
+// PacketKind is the kind of a packet's content.
 type PacketKind uint8
 
 // The kinds.
@@ -49,7 +49,7 @@ var packetKindNames = [...]string{"data", "ack", "nack", "control"}
 // String names the kind.
 func (k PacketKind) String() string { return enum.Name(packetKindNames[:], k) }
 
-// PacketState is a packet of either [NodeKind], and what has happened to it.
+// PacketState is a packet of either [NodeKind], and the packet's event.
 type PacketState struct {
 	Now      link.Ps
 	ID       uint64 // of the packet, from when it is sent on; answers have their own
@@ -68,7 +68,7 @@ type PacketState struct {
 	Payload  int64  // bytes of data in it
 }
 
-// tell tells Config.Watch what has happened to a packet.
+// tell tells Config.Watch the event of a packet.
 func (s *sim) tell(event PacketEvent, pkt uint32) {
 	if s.cfg.Watch != nil {
 		s.tellPacket(event, pkt)
@@ -115,7 +115,7 @@ func (s *sim) tellPacket(event PacketEvent, pkt uint32) {
 	s.cfg.Watch.Packet(x)
 }
 
-// number gives a packet a number of its own: those of the pool are used again. The upper bits are
+// number gives a packet a unique number: numbers of the pool are used again. The upper bits are
 // those of the part of the run.
 func (s *sim) number(pkt uint32) {
 	s.numbered++
@@ -132,7 +132,7 @@ func (p *pool) renumber(pkt uint32, number uint64) {
 	p.numbers[pkt] = number
 }
 
-// describe fills in what the header of an endpoint's packet says.
+// describe fills in the header of an endpoint's packet.
 func (n *nodes) describe(x *PacketState, pkt uint32) {
 	f := &n.flying[pkt]
 	head := f.head[:f.n]
@@ -161,7 +161,7 @@ func (n *nodes) describe(x *PacketState, pkt uint32) {
 	}
 }
 
-// decodeAck reads what acknowledgements of all types have.
+// decodeAck reads the common part of all types of acknowledgements.
 func decodeAck(head []byte, ack *pds.Ack) bool {
 	var cc pds.AckCC
 	var ccx pds.AckCCX
@@ -179,7 +179,7 @@ func decodeAck(head []byte, ack *pds.Ack) bool {
 	return err == nil
 }
 
-// decodeNack reads what refusals of both types have.
+// decodeNack reads the common part of both types of refusals.
 func decodeNack(head []byte, nack *pds.Nack) bool {
 	var ccx pds.NackCCX
 	if pds.Type(head[0]>>3) == pds.TypeNACK {
@@ -191,7 +191,7 @@ func decodeNack(head []byte, nack *pds.Nack) bool {
 	return err == nil
 }
 
-// PortState is a port, of a switch or of a host, after an event that changed it.
+// PortState is a port, of a switch or of a host, after a change.
 type PortState struct {
 	Now     link.Ps
 	Port    uint32 // hosts first, as in [QueueResult]
@@ -204,7 +204,7 @@ type PortState struct {
 	net *net
 }
 
-// Name says where the port is and where it leads.
+// Name is the place of the port and of the next node.
 func (p *PortState) Name() string {
 	return p.net.nodeName(p.net.nodeOf(p.Port)) + " to " + p.net.nodeName(p.net.ports[p.Port].peer)
 }
@@ -212,12 +212,12 @@ func (p *PortState) Name() string {
 // LastHop reports whether the port leads to a host.
 func (p *PortState) LastHop() bool { return p.net.ports[p.Port].peer < p.net.hosts }
 
-// Rate is that of its link, bits a second.
+// Rate is the link's rate, bits a second.
 func (p *PortState) Rate() float64 {
 	return 8 * 1024e12 / float64(p.net.kinds[p.net.ports[p.Port].kind].perByte)
 }
 
-// tellPort tells Config.Watch what a port has come to.
+// tellPort tells Config.Watch the new state of a port.
 func (s *sim) tellPort(out uint32, sent int64) {
 	if s.cfg.Watch != nil {
 		s.tellChange(out, sent)

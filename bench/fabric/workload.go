@@ -10,7 +10,7 @@ import (
 )
 
 // A matrix on endpoints: each transfer is a write to the destination's memory. Transfers
-// between the same hosts are on PDCs of their own unless they are messages of one connection.
+// between the same hosts are on separate PDCs unless messages of the same connection.
 
 // addTransfers makes the transfers of the matrix.
 func (s *sim) addTransfers() error {
@@ -39,7 +39,7 @@ func (s *sim) addTransfers() error {
 	return nil
 }
 
-// begin posts the message of a transfer of a host of this part.
+// begin posts the message of a transfer of a host in the part.
 func (s *sim) begin(i uint32) {
 	w := s.world
 	t := &s.transfers[i]
@@ -68,8 +68,8 @@ func (s *sim) begin(i uint32) {
 	w.start(m, i)
 }
 
-// settled reports whether all transfers are finished and no packet is under way, so that what
-// else would happen concerns idle PDCs alone.
+// settled reports whether all transfers are finished and no packet is under way, so further
+// events would concern idle PDCs alone.
 func (s *sim) settled() bool {
 	if s.app != nil {
 		return s.app.idle() && s.underway() == 0
@@ -77,7 +77,7 @@ func (s *sim) settled() bool {
 	return len(s.transfers) > 0 && s.finished() == len(s.transfers) && s.underway() == 0
 }
 
-// messageViolations checks that each message that ended well has its bytes.
+// messageViolations checks that each successful message has the right bytes.
 func (w *World) messageViolations() (v []string) {
 	for _, m := range w.messages {
 		if m == nil {
@@ -93,7 +93,7 @@ func (w *World) messageViolations() (v []string) {
 	return v
 }
 
-// timeouts are those of all endpoints.
+// timeouts are the sum over all endpoints.
 func (w *World) timeouts() (n int64) {
 	for _, h := range w.hosts {
 		if h.e != nil {
@@ -103,7 +103,7 @@ func (w *World) timeouts() (n int64) {
 	return n
 }
 
-// watch tells Config.Context of the congestion control that the packet at hand has changed.
+// watch tells Config.Context of the congestion control the packet at hand has changed.
 func (h *Host) watch() {
 	s := h.s
 	if h.r.PDC == 0 {
@@ -131,7 +131,7 @@ func (h *Host) watch() {
 	})
 }
 
-// restored counts the windows that a slow memory gives back at once.
+// restored counts the windows a slow memory gives back at once.
 func (h *Host) restored(p pdc.Handle, cwnd int64) {
 	s := h.s
 	if s.mem == nil {
@@ -146,7 +146,7 @@ func (h *Host) restored(p pdc.Handle, cwnd int64) {
 	h.cwnd[p] = cwnd
 }
 
-// algorithm gives each context of a host what Config.Algorithm has for the two hosts.
+// algorithm gives each context of a host the algorithm of Config.Algorithm for the two hosts.
 func (c *Config) algorithm(k ccc.Key) ccc.Algorithm {
 	return c.Algorithm(hostAt(pdc.AddrFrom(k.Source)), hostAt(pdc.AddrFrom(k.Destination)))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A World is a fabric with an [uetcc.Endpoint] at each host, and an application above each
-// that does what [World.Post] says. Everything in it belongs to one goroutine.
+// to do the work of [World.Post]. A World belongs to a single goroutine.
 type World struct {
 	s        *sim
 	hosts    []*Host
@@ -33,7 +33,7 @@ func NewWorld(c Config) (*World, error) {
 	return s.world, nil
 }
 
-// addHosts gives each host of a run its endpoint.
+// addHosts gives each host of a run an endpoint.
 func (s *sim) addHosts() error {
 	w := &World{s: s}
 	s.world, s.ends = w, newNodes(s.hosts)
@@ -52,13 +52,13 @@ func (s *sim) addHosts() error {
 // Now is the time of the run.
 func (w *World) Now() link.Ps { return link.Ps(w.s.now) }
 
-// Host returns a host by its number.
+// Host returns a host by number.
 func (w *World) Host(i int) *Host { return w.hosts[i] }
 
-// At has f called at a time, not before those of the past.
+// At has f called at a time, never in the past.
 func (w *World) At(at link.Ps, f func()) { w.s.at(at, f) }
 
-// at has f called at a time that is not past.
+// at has f called at a time not past.
 func (s *sim) at(at link.Ps, f func()) {
 	i := len(s.calls)
 	if n := len(s.called); n > 0 {
@@ -70,7 +70,7 @@ func (s *sim) at(at link.Ps, f func()) {
 	s.events.push(max(int64(at), s.now), evCall, uint32(i))
 }
 
-// call makes a call that is due.
+// call makes a due call.
 func (s *sim) call(i uint32) {
 	f := s.calls[i]
 	s.calls[i] = nil
@@ -78,8 +78,8 @@ func (s *sim) call(i uint32) {
 	f()
 }
 
-// halted reports whether a world has been stopped, or has carried its matrix. Of a run in
-// parts the crew finds that out.
+// halted reports whether a world has been stopped, or has carried the matrix. For a run in
+// parts the crew finds out.
 func (s *sim) halted() bool {
 	return s.world != nil && s.crew == nil && (s.world.stopped || s.settled())
 }
@@ -87,7 +87,7 @@ func (s *sim) halted() bool {
 // Stop ends [World.Run] with the event at hand.
 func (w *World) Stop() { w.stopped = true }
 
-// Run lets time pass until then. It returns false if it was stopped before.
+// Run lets time pass until then. False if stopped before.
 func (w *World) Run(until link.Ps) bool {
 	w.stopped = false
 	over := false
@@ -96,7 +96,7 @@ func (w *World) Run(until link.Ps) bool {
 	return over
 }
 
-// Post has a message started now, as soon as there is room for it.
+// Post has a message started now, as soon as the endpoint has room.
 func (w *World) Post(m *Message) {
 	w.messages = append(w.messages, m)
 	w.start(m, uint32(len(w.messages)-1))
@@ -118,7 +118,7 @@ func (w *World) start(m *Message, id uint32) {
 	h.begin(m)
 }
 
-// end notes that a message is over at its source.
+// end notes the end of a message at the source.
 func (h *Host) end(m *Message) {
 	m.Ended = link.Ps(h.s.now)
 	if m.Done != nil {
@@ -126,7 +126,7 @@ func (h *Host) end(m *Message) {
 	}
 }
 
-// arrived notes that all of a message is where it belongs.
+// arrived notes the complete arrival of a message.
 func (h *Host) arrived(m *Message) {
 	if m.Arrived >= 0 {
 		return
@@ -137,7 +137,8 @@ func (h *Host) arrived(m *Message) {
 	}
 }
 
-// Usage lists the hosts whose endpoints have not given all back, with what they hold.
+// Usage lists the hosts whose endpoints have not given everything back, with the rest
+// held.
 func (w *World) Usage() (held []string) {
 	for i, h := range w.hosts {
 		if h.e == nil {
@@ -150,10 +151,10 @@ func (w *World) Usage() (held []string) {
 	return held
 }
 
-// Result is what has happened so far.
+// Result is the result so far.
 func (w *World) Result() *Result { return w.s.result() }
 
-// Queued is how many bytes of data wait at the port of a switch, by its number in [Result].
+// Queued is the bytes of data waiting at the port of a switch, by number in [Result].
 func (w *World) Queued(port uint32) int64 { return w.s.ports[port].queue.Bytes(0) }
 
 // LastHop is the number of the port that leads to a host.

@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// answers write what goes back to a peer at once: acknowledgements, NACKs and control packets.
+// answers write the immediate replies to a peer: acknowledgements, NACKs and control packets.
 type answers struct {
 	p       *Params
 	mem     *memory
@@ -10,7 +10,7 @@ type answers struct {
 	limiter limiter // of answers to packets without a PDC
 }
 
-// ackSpec is what an acknowledgement says besides the state of the window.
+// ackSpec is the content of an acknowledgement besides the state of the window.
 type ackSpec struct {
 	psn    pds.PSN // the packet that caused it; with a probe, the SACK base wanted
 	flags  pds.Flags
@@ -21,7 +21,7 @@ type ackSpec struct {
 	rove   bool // enough bytes have arrived; no packet asked
 }
 
-// putACK writes an acknowledgement to out and returns its length.
+// putACK writes an acknowledgement to out and returns the length.
 func (w *answers) putACK(p *PDC, out []byte, a *ackSpec) int {
 	h := ackHead{flags: a.flags, next: a.next}
 	if a.flags&pds.FlagP != 0 {
@@ -39,7 +39,7 @@ func (w *answers) putACK(p *PDC, out []byte, a *ackSpec) int {
 	return n + len(a.bytes)
 }
 
-// ackHead is an ackSpec once it is known where the SACK begins.
+// ackHead is an ackSpec once the begin of the SACK is known.
 type ackHead struct {
 	base   pds.PSN // of the SACK
 	offset int16   // of the packet that caused it; with FlagP what the probe brought
@@ -47,7 +47,7 @@ type ackHead struct {
 	next   pds.NextHdr
 }
 
-// writeACK writes the header of an acknowledgement and returns its length.
+// writeACK writes the header of an acknowledgement and returns the length.
 func (w *answers) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckState) int {
 	p.ackBytes = 0
 	w.stats.ACKs++
@@ -76,7 +76,7 @@ func (w *answers) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 	return pds.AckCCLen
 }
 
-// rcvdUnits is rcvd_bytes before it is cut to 24 bits.
+// rcvdUnits is rcvd_bytes before the cut to 24 bits.
 func (p *PDC) rcvdUnits() uint32 { return (p.rcvd + pds.ByteUnit - 1) / pds.ByteUnit }
 
 // writePlain is writeACK without SACK and congestion state.
@@ -103,10 +103,10 @@ func (w *answers) ackAgain(p *PDC, b *inbound, out []byte) int {
 	return w.putACK(p, out, &a)
 }
 
-// ackStanding says what has arrived without answering any packet: for requests
-// that are held back or worked on. Naming one of those would release it, so the
-// acknowledgement names CACK, and the SACK shows the rest. It may be the first that names
-// that packet, so the default response goes with it.
+// ackStanding reports arrivals without answering any packet: for requests held back or worked
+// on. Naming such a request would release it, so the acknowledgement names CACK, and the SACK
+// shows the rest. The acknowledgement may be the first for the packet at CACK, so the default
+// response goes along.
 func (w *answers) ackStanding(p *PDC, b *inbound, out []byte) int {
 	a := ackSpec{psn: p.rx.CACK(), state: &b.state, rove: true}
 	name := b.name
@@ -117,9 +117,9 @@ func (w *answers) ackStanding(p *PDC, b *inbound, out []byte) int {
 	return w.putACK(p, out, &a)
 }
 
-// ackCleared tells of the packets that CACK has passed with a CLEAR_CMD. Nobody else would, if
-// all is quiet, and each would time out. It names the packet that was cleared, which is
-// released, so that it answers none and is no round trip.
+// ackCleared reports the packets passed by CACK with a CLEAR_CMD. On a quiet PDC no other
+// acknowledgement would, and each packet would time out. The cleared packet, named here, is
+// released, so the acknowledgement answers no packet and is no round trip.
 func (w *answers) ackCleared(p *PDC, b *inbound, out []byte) int {
 	if !p.rx.CACK().After(p.rx.ClearPSN()) {
 		return 0

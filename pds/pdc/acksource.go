@@ -7,8 +7,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A source keeps what is in flight: it tells congestion control what was sent and what has
-// arrived, and queues what is to be sent again.
+// A source keeps the packets in flight, reports sent and arrived packets to congestion
+// control, and queues retransmissions.
 type source struct {
 	p     *Params
 	mem   *memory
@@ -19,8 +19,8 @@ type source struct {
 	timer *timers
 }
 
-// receiveACK takes in an acknowledgement with any of the three headers. One that has no
-// PDC here is never answered.
+// receiveACK takes in an acknowledgement with any of the three headers. Acknowledgements
+// without a PDC here are never answered.
 func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	var h pds.AckCC
 	n, err := decodeACK(&h, t, in.Packet)
@@ -58,8 +58,8 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	return nil
 }
 
-// decodeACK reads any acknowledgement. What a header lacks is zero, as is a state that
-// nothing is known of, which tells as much as that of NSCC.
+// decodeACK reads any acknowledgement. Fields absent in a header are zero, and so is an
+// unknown state, as uninformative as NSCC's zero state.
 func decodeACK(h *pds.AckCC, t pds.Type, b []byte) (int, error) {
 	switch t {
 	case pds.TypeACKCC:
@@ -75,14 +75,14 @@ func decodeACK(h *pds.AckCC, t pds.Type, b []byte) (int, error) {
 	}
 }
 
-// acknowledge takes what an acknowledgement says about the packets of p, and that its peer
-// is there. An error changes nothing.
+// acknowledge takes an acknowledgement's news about the packets of p, and the sign of life.
+// An error changes nothing.
 func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) error {
-	// An acknowledgement from before this PDC's time must not say who the peer is.
+	// An acknowledgement from before the PDC's time must not name the peer.
 	if p.peerID == 0 && p.tx.start.Diff(h.CACK) > 1 {
 		return ErrStale
 	}
-	// Where the header has no SACK its bitmap is 0.
+	// Without a SACK in the header the bitmap is 0.
 	a := ackNews{Now: now, CACK: h.CACK, AckPSN: h.AckPSN(), SACKBase: h.SACKBase(), SACK: h.Bitmap,
 		Retx: h.Flags&pds.FlagRetx != 0, Probe: h.Flags&pds.FlagP != 0, Response: h.Next != pds.NextNone}
 	cack := p.tx.MaxCACK()
@@ -108,9 +108,9 @@ func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) er
 	return nil
 }
 
-// feed tells congestion control what an acknowledgement changed, once. Bytes are
-// those of the packets sent that are now known to have arrived, not what the peer
-// claims in rcvd_bytes, so that no forged field opens the window.
+// feed tells congestion control the changes by an acknowledgement, once. Bytes are those of
+// the sent packets now known to have arrived, not the peer's rcvd_bytes, so no forged field
+// opens the window.
 func (s *source) feed(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
 	if p.cc == 0 {
 		return
@@ -140,7 +140,7 @@ func (s *source) feed(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
 	}
 }
 
-// acted follows up on what an acknowledgement made possible or asked for.
+// acted follows up on the possibilities and requests of an acknowledgement.
 func (rec *recovery) acted(now int64, p *PDC, h *pds.AckCC) {
 	if h.Flags&(pds.FlagsReq|pds.FlagP) != 0 {
 		rec.asked(now, p, h)
@@ -162,8 +162,8 @@ func (rec *recovery) acted(now int64, p *PDC, h *pds.AckCC) {
 	}
 }
 
-// mayResend has p look at what it is to send again: what was outside the peer's window may be
-// inside.
+// mayResend has p look at the retransmissions: packets outside the peer's window before may
+// be inside.
 func (s *source) mayResend(now int64, p *PDC) {
 	at := p.tx.rtxAt(s.mem)
 	*at = min(*at, now)
@@ -171,7 +171,7 @@ func (s *source) mayResend(now int64, p *PDC) {
 	s.sched.wake(p)
 }
 
-// asked does what an acknowledgement asks for, or takes the answer to a probe.
+// asked acts on an acknowledgement's request, or takes the answer to a probe.
 func (rec *recovery) asked(now int64, p *PDC, h *pds.AckCC) {
 	switch h.Flags.Req() {
 	case pds.AckReqClear:
@@ -186,8 +186,8 @@ func (rec *recovery) asked(now int64, p *PDC, h *pds.AckCC) {
 	}
 }
 
-// clearSoon sees to it that the peer hears CLEAR_tx within PDS_Clear_Time: in a CLEAR_CMD,
-// unless a request carries it earlier.
+// clearSoon makes the peer hear CLEAR_tx within PDS_Clear_Time: in a CLEAR_CMD, unless a
+// request carries CLEAR_tx earlier.
 func (t *timers) clearSoon(now int64, p *PDC) {
 	p.flags |= flagClearDue
 	t.aux(p, now, deadline.After(now, t.p.c.ClearTime))

@@ -7,8 +7,8 @@ import (
 	"github.com/uetcc/uetcc/internal/table"
 )
 
-// Addr is a fabric address: an IPv6 address, or an IPv4 address in its mapped
-// form, as two big-endian words. The zero Addr is none.
+// Addr is a fabric address: an IPv6 address, or an IPv4 address in mapped form,
+// as two big-endian words. The zero Addr is none.
 type Addr struct{ Hi, Lo uint64 }
 
 // AddrFrom returns the Addr of a. Zones are ignored.
@@ -17,7 +17,7 @@ func AddrFrom(a netip.Addr) Addr {
 	return Addr{hi, lo}
 }
 
-// AddrFrom4 returns the Addr of an IPv4 address as it stands in a packet.
+// AddrFrom4 returns the Addr of an IPv4 address as in a packet.
 func AddrFrom4(b [4]byte) Addr {
 	return Addr{Lo: 0xffff<<32 | uint64(binary.BigEndian.Uint32(b[:]))}
 }

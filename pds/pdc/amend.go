@@ -3,15 +3,14 @@ package pdc
 import "github.com/uetcc/uetcc/pds"
 
 // Amend replaces the answer that [Manager.Respond] or [FastPath.Take] gave to a request a
-// moment ago ([RespondDefault] or [RespondGuaranteed]), because the layer above has found out
-// that it was wrong. in is the packet as it was received on the PDC h, and the kind of a is
-// RespondGuaranteed. What Amend writes to out replaces the acknowledgement that was written
-// before, if there was one.
+// moment ago ([RespondDefault] or [RespondGuaranteed]), found wrong by the layer above. in is
+// the packet as received on the PDC h, and the kind of a is RespondGuaranteed. The output of
+// Amend in out replaces the acknowledgement written before, if any.
 //
-// Call it before that acknowledgement leaves, and before another packet of h is received or
-// answered: another acknowledgement would say that all is well. The errors are [ErrUnknown]
-// if the PDC has gone, [ErrStale] if there is no such request or its answer has been seen,
-// [ErrNoStore], [ErrShortBuffer], and those of decoding.
+// Call Amend before the acknowledgement leaves, and before a later packet of h is received or
+// answered: another acknowledgement would report success. The errors are [ErrUnknown] if the
+// PDC has gone, [ErrStale] without such a request or after the answer has been seen,
+// [ErrNoStore], [ErrShortBuffer], and errors of decoding.
 func (m *Manager) Amend(now int64, h Handle, in *In, a *Response, out []byte) (int, error) {
 	var q pds.Request
 	if _, err := q.Decode(in.Packet); err != nil {

@@ -5,9 +5,9 @@ import (
 	"github.com/uetcc/uetcc/internal/table"
 )
 
-// knownPaths remembers the base round trips of destinations whose contexts are gone, so that
-// the next context to one begins with what the last has measured. Destinations that hash to the
-// same place displace each other, and one that was displaced is measured anew.
+// knownPaths remembers the base round trips of destinations whose contexts are gone, so the
+// next context begins with the last measurement. Destinations with the same hash displace
+// each other, and a displaced destination is measured anew.
 //
 // Source: UE Specification 1.0.x section 3.6.13.1 (MAY).
 type knownPaths struct {
@@ -27,13 +27,13 @@ func newKnownPaths(pdcs int, h table.Hasher) knownPaths {
 	return knownPaths{slot: slab.Make[knownPath](min(ringSize(2*pdcs), knownMost)), hasher: h}
 }
 
-// of returns the place of the path that p takes, and its key.
+// of returns the place of p's path, and the key.
 func (k *knownPaths) of(p *PDC) (*knownPath, uint64) {
 	key := k.hasher.Sum(&table.Key{p.local.Hi, p.local.Lo, p.peer.Hi, p.peer.Lo, uint64(p.tc)})
 	return &k.slot[key&uint64(len(k.slot)-1)], key
 }
 
-// rtt is the base round trip of the path that p takes, ns, 0 if it is not known.
+// rtt is the base round trip of p's path, ns, 0 if unknown.
 func (k *knownPaths) rtt(p *PDC) int64 {
 	if at, key := k.of(p); at.key == key {
 		return at.rtt
@@ -41,7 +41,7 @@ func (k *knownPaths) rtt(p *PDC) int64 {
 	return 0
 }
 
-// keep notes what the last context of the path that p takes has measured.
+// keep notes the measurement of the last context of p's path.
 func (k *knownPaths) keep(p *PDC, rtt int64) {
 	at, key := k.of(p)
 	*at = knownPath{key, rtt}

@@ -6,9 +6,8 @@ import (
 )
 
 // With Config.BufferROD requests of an ordered PDC that come ahead of a gap are kept by
-// the caller, in buffers that the manager numbers and counts. Here only their marks lie:
-// responses that are owed, and hold CACK back, like those of a request that the layer
-// above works on.
+// the caller, in buffers numbered and counted by the manager. Only marks lie here: owed
+// responses that hold CACK back, as for a request that the layer above works on.
 
 // initBuffers makes the numbers of n buffers, 1 to n.
 func (s *responseStore) initBuffers(n int) {
@@ -18,7 +17,7 @@ func (s *responseStore) initBuffers(n int) {
 	}
 }
 
-// buffer gives slot i, which has just been taken for l, a buffer. One must be free.
+// buffer gives slot i, just taken for l, a buffer. A buffer must be free.
 func (s *responseStore) buffer(l *respList, i uint32) uint16 {
 	last := len(s.buffers) - 1
 	n := s.buffers[last]
@@ -28,7 +27,7 @@ func (s *responseStore) buffer(l *respList, i uint32) uint16 {
 	return n
 }
 
-// unbuffer takes back the buffer of slot i, if it has one: the layer above has the request.
+// unbuffer takes back the buffer of slot i, if any: the layer above has the request.
 func (s *responseStore) unbuffer(l *respList, i uint32) {
 	if e := &s.slot[i]; e.state == respBuffered {
 		s.buffers = append(s.buffers, e.len) // within what it was made with
@@ -42,7 +41,7 @@ func (m *Manager) Buffered() int {
 	return cap(m.mem.responses.buffers) - len(m.mem.responses.buffers)
 }
 
-// buffer takes a request of an ordered PDC that must wait for its turn.
+// buffer takes a request of an ordered PDC ahead of its turn.
 func (t *target) buffer(p *PDC, b *inbound, out []byte, r *Result) error {
 	s := &t.mem.responses
 	if int(p.resp.buffered) >= len(s.buffers) {
@@ -57,8 +56,8 @@ func (t *target) buffer(p *PDC, b *inbound, out []byte, r *Result) error {
 	return nil
 }
 
-// turnDue returns the slot of the lowest request of p that is buffered, if no gap is before
-// it any more, otherwise 0.
+// turnDue returns the slot of the lowest buffered request of p, if no gap is left before,
+// otherwise 0.
 func (m *memory) turnDue(p *PDC) uint32 {
 	s := &m.responses
 	for i := p.resp.head; i != 0 && p.rx.Missing().After(s.slot[i].psn); i = s.slot[i].next {
@@ -69,7 +68,7 @@ func (m *memory) turnDue(p *PDC) uint32 {
 	return 0
 }
 
-// turn is called when a gap may have closed: it puts p among those that Replay looks at.
+// turn is called when a gap may have closed: p is put on the list of Replay.
 func (t *target) turn(p *PDC) {
 	if !p.is(flagTurn) && t.mem.turnDue(p) != 0 {
 		p.flags |= flagTurn
@@ -77,12 +76,12 @@ func (t *target) turn(p *PDC) {
 	}
 }
 
-// Replay names a request that was buffered ([VerdictBuffered]) and whose turn has come: id
-// is for Respond, buffer where it lies. Once it is answered the buffer is free. With
-// [RespondRefuse] it stays there and comes again, after those of other PDCs. The buffer 0
-// says that there is none.
+// Replay names a buffered request ([VerdictBuffered]) whose turn has come: id is for
+// Respond, buffer the place. Once answered the buffer is free. After [RespondRefuse] the
+// request stays there and comes again, after requests of other PDCs. The buffer 0 means
+// no request.
 //
-// Until they are answered, what comes behind them on their PDC is buffered too.
+// Until the answer, packets behind the request on the same PDC are buffered too.
 func (m *Manager) Replay() (id RxID, buffer uint16) {
 	for m.target.turns.len() != 0 {
 		p := &m.pdc[m.target.turns.next()]
@@ -98,8 +97,8 @@ func (m *Manager) Replay() (id RxID, buffer uint16) {
 	return RxID{}, 0
 }
 
-// respondBuffered takes the answer to a request that lies in a buffer. It reports done if
-// nothing is left to do; otherwise the request now counts as one that was handed up.
+// respondBuffered takes the answer to a buffered request. done means nothing is left to
+// do; otherwise the request now counts as handed up.
 func (t *target) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n int, done bool, err error) {
 	s := &t.mem.responses
 	switch {
@@ -126,5 +125,5 @@ func (t *target) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n i
 }
 
 // moreDue reports whether an acknowledgement may wait for the answer to another buffered
-// request: one for all that a gap has kept is enough.
+// request: one acknowledgement for all packets behind a gap is enough.
 func (w *answers) moreDue(p *PDC) bool { return w.mem.turnDue(p) != 0 && !w.ackDue(p) }

@@ -5,20 +5,20 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// clearReqWait is how many PDS_Clear_Times a target waits for a CLEAR before it asks for
-// one. The initiator sends one on its own after one PDS_Clear_Time, in a CLEAR_CMD that
-// nobody acknowledges: if that were lost on a PDC that goes quiet, the response would keep
-// its place in a store that all PDCs share.
+// clearReqWait is the number of PDS_Clear_Times a target waits for a CLEAR before asking.
+// The initiator sends a CLEAR unasked after a PDS_Clear_Time, in a CLEAR_CMD without
+// acknowledgement: if lost on a quiet PDC, the response would stay in the store shared by
+// all PDCs.
 const clearReqWait = 4
 
-// clearAsks is how many questions have to be in vain, each followed by something else from
-// the peer, before its PDC is closed. An honest peer fails when the question or the answer
-// is lost: where every third packet is, so many times in a row once in 10^10.
+// clearAsks is the number of questions in vain, each followed by another packet of the
+// peer, before the PDC is closed. An honest peer fails when question or answer is lost:
+// with every third packet lost, so many times in a row once in 10^10.
 const clearAsks = 32
 
-// clearMissing asks the initiator to clear what it has not cleared, less and less
-// often while nothing is heard from it. One that never does is asked to close, which ends
-// the PDC whether it obeys or not.
+// clearMissing asks the initiator to clear the uncleared responses, less and less often
+// during silence. An initiator that never clears is asked to close, ending the PDC with or
+// without obedience.
 func (rec *recovery) clearMissing(now int64, p *PDC) {
 	if p.is(flagInitiator) || rec.mem.responses.slot[p.resp.head].state != respStored {
 		return
@@ -34,16 +34,16 @@ func (rec *recovery) clearMissing(now int64, p *PDC) {
 	rec.timer.aux(p, now, deadline.After(now, deadline.Backoff(wait, 3*p.refusals, rtoMax)))
 }
 
-// hoards reports whether the peer of p, which it has asked before, has left the same
-// response uncleared for as long as a silent one is waited for, and often enough.
+// hoards reports whether the peer of p, asked before, has left the same response uncleared
+// for as long as the wait for a silent peer, and often enough.
 //
-// It only counts while nothing but that response holds CACK: every answer about it says
-// all that the peer needs to clear it, and a peer that has heard none asks for one. A
-// silent peer is not counted against: it may hear nothing. p.lapse is since when it counts.
+// The count goes on only while nothing but the same response holds CACK: every answer about
+// the response enables the peer to clear, and a peer without an answer asks. Silence does
+// not count: a silent peer may hear nothing. p.lapse is the start of the count.
 //
-// The specification has no such rule. Against a peer that takes responses and clears none
-// it has a bounded store, the CLEAR_REQ, and the refusal of new requests
-// (NO_GTD_DEL_AVAIL); this is for a peer that goes on in spite of them.
+// The specification has no such rule. Against a peer taking responses without clearing the
+// specification has a bounded store, the CLEAR_REQ, and the refusal of new requests
+// (NO_GTD_DEL_AVAIL); hoards is for a peer that goes on all the same.
 func (t *target) hoards(now int64, p *PDC) bool {
 	l, unit := &p.resp, uint32(now/lapseUnit)
 	if !p.rx.Missing().After(t.mem.responses.slot[l.head].psn) {
@@ -61,14 +61,14 @@ func (t *target) hoards(now int64, p *PDC) bool {
 	return l.asked == clearAsks && int64(unit-p.lapse)*lapseUnit > 2*t.p.c.IdleTime
 }
 
-// remind repeats the response that the peer of p was asked to clear, if what it says it
-// has cleared is less: then it has not seen it. It would ask for it in the end, but perhaps
-// only after its longest timeout, or when congestion control lets it.
+// remind repeats the response that the peer of p was asked to clear, if the peer reports
+// less cleared: then the response was not seen. The peer would ask in the end, but perhaps
+// only after the longest timeout, or when congestion control allows.
 func (w *answers) remind(p *PDC, b *inbound, out []byte) int {
 	i := p.resp.head
 	if p.resp.asked == 0 || i == 0 || !p.rx.Missing().After(w.mem.responses.slot[i].psn) {
 		return 0
 	}
-	// Not like the copy that was accepted, so that its time is no round trip.
+	// Not like the copy accepted, so the time is no round trip.
 	return w.ackStored(p, i, w.mem.responses.slot[i].flags^pds.FlagRetx, &b.state, out)
 }

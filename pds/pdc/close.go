@@ -5,9 +5,9 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Close asks for h to be closed: no new message begins on it; when the open ones
-// have ended, everything is released and no lock is left, it goes. A target asks
-// its initiator. The errors are [ErrUnknown] and [ErrEvents].
+// Close asks for h to be closed: no new message begins; when the open messages have ended,
+// everything is released and no lock is left, the PDC goes. A target asks the initiator. The
+// errors are [ErrUnknown] and [ErrEvents].
 func (m *Manager) Close(now int64, h Handle) error {
 	p, err := m.changing(h)
 	if err != nil {
@@ -17,7 +17,7 @@ func (m *Manager) Close(now int64, h Handle) error {
 	return nil
 }
 
-// close has p closed: its initiator begins, a target asks for it.
+// close has p closed: an initiator begins, a target asks.
 func (l *life) close(now int64, p *PDC) {
 	if p.is(flagInitiator) {
 		l.startClose(now, p)
@@ -26,11 +26,11 @@ func (l *life) close(now int64, p *PDC) {
 	}
 }
 
-// Abort gives h up: every packet on it fails with [CauseAborted]. The errors are
+// Abort gives h up: every packet on h fails with [CauseAborted]. The errors are
 // [ErrUnknown] and [ErrEvents].
 func (m *Manager) Abort(now int64, h Handle) error { return m.Fail(now, h, CauseAborted) }
 
-// Fail is [Manager.Abort] with a cause that the caller has for it.
+// Fail is [Manager.Abort] with the caller's cause.
 func (m *Manager) Fail(now int64, h Handle, c Cause) error {
 	p, err := m.changing(h)
 	if err != nil {
@@ -52,7 +52,7 @@ func (l *life) startClose(now int64, p *PDC) {
 	l.progress(now, p)
 }
 
-// progress moves a closing initiator on as far as what is open allows.
+// progress moves a closing initiator on as far as open work allows.
 func (l *life) progress(now int64, p *PDC) {
 	if p.state == StateCloseAckWait && p.tx.done() {
 		l.retire(now, p, CauseNone)
@@ -72,8 +72,8 @@ func (l *life) progress(now int64, p *PDC) {
 	l.sendClose(now, p)
 }
 
-// progressIfRoom is progress for callers that may be draining the events that it
-// adds to: without room for them the next Tick does it.
+// progressIfRoom is progress for callers that may be draining the events: without room for
+// more events the next Tick does the work.
 func (l *life) progressIfRoom(now int64, p *PDC) {
 	if l.mem.events.free() >= l.mem.reserve {
 		l.progress(now, p)
@@ -83,9 +83,9 @@ func (l *life) progressIfRoom(now int64, p *PDC) {
 	l.timer.wheel.Arm(uint32(p.slot()), now)
 }
 
-// sendClose queues CLOSE_CMD. It has a PSN and is tracked like a packet, and waits for memory
-// if others have it all, that for CLOSE_CMDs included: not told, the target would keep the PDC
-// for longer than its id rests here, and refuse what then begins on it.
+// sendClose queues CLOSE_CMD. CLOSE_CMD has a PSN and is tracked like a packet, and waits if
+// all memory is in use, even the reserve for CLOSE_CMDs: not told, the target would keep the
+// PDC for longer than the id rests here, and refuse a new PDC of the id.
 func (l *life) sendClose(now int64, p *PDC) {
 	p.state = StateCloseAckWait
 	switch l.source.queueControl(p, pds.CtlCloseCmd, 0) {
@@ -98,7 +98,7 @@ func (l *life) sendClose(now int64, p *PDC) {
 	}
 }
 
-// askClose has a target ask its initiator to close.
+// askClose has a target ask the initiator to close.
 func (l *life) askClose(now int64, p *PDC) {
 	if p.state != StateEstablished {
 		return
@@ -112,9 +112,10 @@ func (l *life) askClose(now int64, p *PDC) {
 	l.timer.schedule(p, now)
 }
 
-// closeCmd is the target's side of CLOSE_CMD. Above a hole it only counts as received: it
-// acts when everything before it has come, or when it is sent again. An initiator closes in
-// order when all before is answered, so this one has failed, and what is missing never comes.
+// closeCmd is the target's side of CLOSE_CMD. Above a hole CLOSE_CMD only counts as received,
+// and acts when everything before has come, or when sent again. An initiator closes in order
+// when all before is answered, so a repeating initiator has failed, and the missing packets
+// never come.
 func (l *life) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	if p.is(flagInitiator) {
 		l.reply.nackPDC(p, b, out, r, pds.NackUnexpEvent)
@@ -149,17 +150,17 @@ func (l *life) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 // ends reports whether p, a target, has been told to close before psn.
 func (p *PDC) ends(psn pds.PSN) bool { return p.is(flagClose) && psn.After(p.closePSN) }
 
-// maySettle reports whether packets that this side has sent are not acknowledged,
-// and may be before long: the initiator, which does not close before it has them,
-// has said so in ACKs that were lost. They are sent again, and the CLOSE_CMD comes
-// again, and until one has timed out as often as it may nothing has failed.
+// maySettle reports whether the target's packets are still unacknowledged, but may be
+// acknowledged before long: the initiator, which never closes before having them, has said so
+// in lost ACKs. The packets and the CLOSE_CMD are sent again, and until a packet has timed
+// out as often as allowed nothing has failed.
 func (t *target) maySettle(p *PDC) bool {
 	rtos, ok := t.mem.owed(p)
 	return ok && int(rtos) < t.p.maxRTOs
 }
 
-// closable reports whether everything before the CLOSE_CMD has come and the layer
-// above has answered it.
+// closable reports whether everything before the CLOSE_CMD has come and the layer above has
+// answered.
 func (m *memory) closable(p *PDC) bool {
 	if !p.is(flagClose) || !p.rx.Missing().After(p.closePSN) {
 		return false
@@ -173,9 +174,9 @@ func (m *memory) closable(p *PDC) bool {
 	return true
 }
 
-// closeFilled closes a target whose CLOSE_CMD had overtaken what has just come: the
-// acknowledgement of that covers it. Responses that the initiator may not have seen keep
-// it open: the CLOSE_CMD will come again.
+// closeFilled closes a target whose CLOSE_CMD had overtaken the packet in hand: one
+// acknowledgement covers both. Responses possibly unseen by the initiator keep the PDC open:
+// the CLOSE_CMD will come again.
 func (l *life) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, bool) {
 	if !p.is(flagClose) || !p.state.live() {
 		return 0, false
@@ -203,8 +204,8 @@ func (l *life) closeTarget(now int64, p *PDC, b *inbound, out []byte) int {
 	return n
 }
 
-// owed reports whether a packet of the layer above is not released yet, and how many
-// timeouts the first such packet has seen.
+// owed reports whether a packet of the layer above is not released yet, and the number of
+// timeouts of the first such packet.
 func (m *memory) owed(p *PDC) (rtos uint8, ok bool) {
 	for off := p.tx.base; off != p.tx.tail; off++ {
 		if r, i := p.tx.at(m, off); r.released>>i&1 == 0 {

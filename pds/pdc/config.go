@@ -10,28 +10,27 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// ErrConfig is wrapped by every error about a configuration; its text names the field and
+// ErrConfig is wrapped by every error about a configuration; the text names the field and
 // the limit.
 var ErrConfig = errors.New("pdc: invalid configuration")
 
 // Config holds the PDS parameters of UE Specification 1.0.x, section 3.5, and
-// the sizes of what a [Manager] allocates. A zero field means the default that
-// its comment gives; times are nanoseconds.
+// the sizes of a [Manager]'s memory. A zero field means the default in the field's comment; times
+// are nanoseconds.
 //
 // The specification's defaults of times suit paths of microseconds, so on longer ones the
-// default is a multiple of BaseRTT, which the comment gives too: queues may add five before
-// they drop (section 3.6.17), and a timer that is shorter than that fires for nothing.
+// default is a multiple of BaseRTT, given in the comment too: queues may add five before dropping
+// (section 3.6.17), and a shorter timer fires for nothing.
 //
-// The specification allows a NACK_Retx_Time for each code. Here there is one, and what
-// each code asks for decides how it is used: a packet that was lost (TRIMMED,
-// RCVR_INFER_LOSS, PKT_NOT_RCVD) goes at once, an initiator without a PDC at its target
-// (NO_PDC_AVAIL and the like) waits twice as long each time, all others wait as long as it
-// says.
+// The specification allows a NACK_Retx_Time for each code. Here one NACK_Retx_Time serves all
+// codes, by the reaction: a lost packet (TRIMMED, RCVR_INFER_LOSS, PKT_NOT_RCVD) goes at once, an
+// initiator without a PDC at the target (NO_PDC_AVAIL and the like) waits twice as long each
+// time, all other packets wait NACK_Retx_Time.
 //
-// Two parts of 1.0.3 that are public by name only are not here: Syn_Retx_Safety_Time, in
-// whose place there is the quarantine of [TableConfig], and the negotiation of congestion
-// control on a PDC (on_off). Both ends have to be configured alike; a NEGOTIATION goes to
-// the layer above, see [Manager.Negotiate].
+// Two parts of 1.0.3 public by name only are not here: Syn_Retx_Safety_Time, replaced by the
+// quarantine of [TableConfig], and the negotiation of congestion control on a PDC (on_off). Both
+// ends have to be configured alike; a NEGOTIATION goes to the layer above, see
+// [Manager.Negotiate].
 type Config struct {
 	// Range is how many PSNs are tracked in each direction, 1 to [MaxRange] (default
 	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up, see OverrideMPRZero. It should be no
@@ -40,8 +39,8 @@ type Config struct {
 	// for 64 PSNs, in memory that is not touched before it is used.
 	Range int
 
-	// DefaultMPR is the peer's range until an ACK_CC announces another one or the peer refuses
-	// a PSN as outside of it, 1 to 255 units of 128 PSNs (default 8). Reference providers have 1.
+	// DefaultMPR is the peer's range until an ACK_CC announces a new range or the peer refuses a
+	// PSN as out of range, 1 to 255 units of 128 PSNs (default 8). Reference providers have 1.
 	DefaultMPR int
 
 	// OverrideMPRZero is Override_MPR_Zero_Value, how many PSNs an mpr of 0 stands for, 1 to
@@ -49,20 +48,19 @@ type Config struct {
 	// than it, is announced as 0. The unit is not public: it is single PSNs here.
 	OverrideMPRZero int
 
-	// BaseRTT is config_base_rtt, a full packet's round trip on the longest path when that
-	// is idle, up to 60 s (default 12 us).
+	// BaseRTT is config_base_rtt, a full packet's round trip on the longest path when idle, up to
+	// 60 s (default 12 us).
 	BaseRTT int64
 
-	// What a target acknowledges, and with what.
+	// Acknowledgements of a target.
 	AckTrigger   int64 // ACK_Gen_Trigger: bytes that cause an ACK, up to 32 KiB (default 16 KiB)
 	AckMinPktAdd int64 // ACK_Gen_Min_Pkt_Add: the least that a packet counts, up to 2 KiB (default 1 KiB)
 	AckPerPacket bool  // Enb_ACK_Per_Pkt
 	NoAckOnECN   bool  // turns ACK_On_ECN off
 	NoAckCC      bool  // send ACK in place of ACK_CC: no SACK and no congestion state
 
-	// MaxAckData is Max_ACK_Data_Size, how much read data rides in an ACK, bytes up to
-	// 8192 (default 16, which is also the most for a peer of whom only SYN packets have
-	// come); see [MemoryConfig].LongResponses.
+	// MaxAckData is Max_ACK_Data_Size, the most read data in an ACK, bytes up to 8192 (default
+	// 16, also the most for a peer known only by SYN packets); see [MemoryConfig].LongResponses.
 	MaxAckData int
 
 	// RcvrInferLoss has a target of RUD say once (RCVR_INFER_LOSS) that the lowest missing packet is
@@ -81,7 +79,7 @@ type Config struct {
 	// stands still behind its first gap, and its peer hears RCVD_SES_PROCG.
 	BufferROD bool
 
-	// How what is lost is sent again.
+	// Retransmission of lost packets.
 	//
 	// RTOInit is RTO_Init_Time, the first timeout of a packet, BaseRTT to 8 s (default 1 ms or 8
 	// BaseRTT). A PDC whose answers take longer learns from them to wait for longer: their mean and
@@ -98,12 +96,12 @@ type Config struct {
 
 	NackRetxTime int64 // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT)
 
-	// MaxNackRetx is Max_NACK_Retx_Cnt, how often a packet is sent again because of NACKs before
-	// its PDC fails: 1 to 31, 31 for ever (default 5). A packet for which the target has no
-	// memory now (NO_PKT_BUFFER, NO_GTD_DEL_AVAIL, NO_SES_MSG_AVAIL, NO_RESOURCE) is sent again
-	// for as long as others of the PDC get through, else twice as often, at most 30 times, and
-	// each time after twice the pause, a second in all by default. Then it fails, and with it
-	// its message, but not the PDC.
+	// MaxNackRetx is Max_NACK_Retx_Cnt, the number of retransmissions of a packet due to NACKs
+	// before the PDC fails: 1 to 31, 31 for ever (default 5). A packet refused for want of memory
+	// (NO_PKT_BUFFER, NO_GTD_DEL_AVAIL, NO_SES_MSG_AVAIL, NO_RESOURCE) is sent again for as long
+	// as other packets of the PDC get through, else twice as often, at most 30 times, and each
+	// time after twice the pause, a second in all by default. Then the packet and the message
+	// fail, but not the PDC.
 	MaxNackRetx int
 
 	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
@@ -111,15 +109,15 @@ type Config struct {
 	TargetQDelay int64 // of probes (default BaseRTT, as NSCC has it without trimming)
 	TailLossTime int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
 
-	// MaxTailLossRetx is Max_Tail_Loss_Retx: probes in a row that bring nothing new, and so
-	// resends of what is missing, 1 to 15 (default 5). While not even a probe is answered others
-	// follow, 16 in each time-out, until the packets have timed out as often as they may.
+	// MaxTailLossRetx is Max_Tail_Loss_Retx: probes in a row without news, and so resends of the
+	// missing packets, 1 to 15 (default 5). While not even a probe is answered more follow, 16 in
+	// each time-out, until the packets have timed out as often as allowed.
 	MaxTailLossRetx int
 
-	// KnownSources says that nobody can send in the name of an address that is not his, since the
-	// network or a lower layer sees to that. Then what a peer asks for in its first packets is
-	// sent at once, however long it is, and floods are only a matter of TableConfig.PerSource.
-	// Without it a peer shows first that it receives what is sent to it, see [Manager.Doubts].
+	// KnownSources means that nobody can forge a source address, by care of the network or a
+	// lower layer. Then data asked for in a peer's first packets is sent at once, at any length,
+	// and floods are only a matter of TableConfig.PerSource. Otherwise a peer first proves that
+	// it receives, see [Manager.Doubts].
 	KnownSources bool
 
 	// The life of a PDC.
@@ -128,27 +126,28 @@ type Config struct {
 	CloseThresh   int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
 	LimitPSNRange bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
 
-	// FreshKey says that all that comes is sealed (package pds/tss), under a key that has opened
-	// nothing before this side began. An initiator that is not known then starts at 0 RTT too, if
-	// StartExpected0RTT finds its Start_PSN at or after the Expected_PSN of the secure domain, which
-	// is 0 at first. When 2^31 PSNs have gone by under the key StartRandom1RTT takes over.
+	// FreshKey means that all packets are sealed (package pds/tss), under a key that has opened
+	// nothing before the manager began. An unknown initiator then starts at 0 RTT too, if
+	// StartExpected0RTT finds the Start_PSN at or after the Expected_PSN of the secure domain, 0
+	// at first. When 2^31 PSNs have gone by under the key StartRandom1RTT takes over.
 	FreshKey bool
 
 	// ClearTime is PDS_Clear_Time, the idle time before a CLEAR_CMD (default 1 ms or 8 BaseRTT,
-	// and at most half of RTOInit). CACK waits for it behind a guaranteed response, and packets
-	// that wait for CACK time out after RTOInit: for nothing, were both as long as by default.
+	// and at most half of RTOInit). CACK waits for the CLEAR_CMD behind a guaranteed response,
+	// and packets waiting for CACK time out after RTOInit: in vain, were both times as long as by
+	// default.
 	ClearTime int64
 
 	// PendTimeout is Pend_Timeout, how long a message may wait for a PDC: up to 800 s
 	// (default 100 ms or 800 BaseRTT).
 	PendTimeout int64
 
-	// CloseReqTime is Close_REQ_Time, the silence until a CLOSE_CMD that was asked for: at
+	// CloseReqTime is Close_REQ_Time, the silence until a CLOSE_CMD asked for: at
 	// least the largest timeout of a packet (default 1 ms or 8 BaseRTT).
 	CloseReqTime int64
 
-	// IdleTime is how long a PDC is idle before it is closed: at least the largest timeout
-	// of a packet (default 4 s, or that timeout).
+	// IdleTime is the idle time of a PDC before being closed: at least the largest timeout of a
+	// packet (default 4 s, or the largest timeout).
 	IdleTime int64
 }
 
@@ -187,13 +186,13 @@ func NewParams(c Config) (Params, error) {
 	return derive(c)
 }
 
-// fill gives *v its default and checks that it is between 1 and limit.
+// fill gives *v the default and checks the range 1 to limit.
 func fill[T int | int64](name string, v *T, def, limit T) error {
 	*v = cmp.Or(*v, def)
 	return check.Range(ErrConfig, name, *v, 1, limit)
 }
 
-// derive checks what no range describes and computes the rest.
+// derive checks conditions beyond ranges and computes the rest.
 func derive(c Config) (Params, error) {
 	if c.Start > StartExpected0RTT {
 		return Params{}, fmt.Errorf("%w: Start is %d, want at most %d", ErrConfig, c.Start, StartExpected0RTT)
@@ -225,7 +224,7 @@ func derive(c Config) (Params, error) {
 	return p, nil
 }
 
-// retries is a number of retransmissions, of which one means no limit.
+// retries is a number of retransmissions, where the value unlimited means no limit.
 func retries(n, unlimited int) int {
 	if n == unlimited {
 		return forever

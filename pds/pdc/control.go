@@ -43,7 +43,7 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 	return nil
 }
 
-// obey does what a control packet for a live PDC says.
+// obey acts on a control packet for a live PDC.
 func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
 	switch c.Ctl {
 	case pds.CtlNOOP, pds.CtlNegotiation:
@@ -86,12 +86,11 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 	}
 }
 
-// question answers an ACK_REQ: what became of this PSN? For a PSN below the window
-// a plain acknowledgement carries the present CACK, which is what a sender whose
-// window is stuck needs. A stored response is repeated, even one with data: ACK_WITH_DATA,
-// which the specification has for those, is for a target that has to read the data anew. It
-// asks for the request again and costs another round trip. message is the message_id that the
-// question has, or 0.
+// question answers an ACK_REQ about the fate of a PSN. For a PSN below the window a plain
+// acknowledgement carries the present CACK, the need of a sender with a stuck window. A
+// stored response is repeated, even with data: the specification's ACK_WITH_DATA is for a
+// target that has to read the data anew, asks for the request again and costs one more
+// round trip. message is the message_id in the question, or 0.
 func (w *answers) question(p *PDC, b *inbound, message uint16, out []byte, r *Result) error {
 	i := w.mem.responses.find(&p.resp, b.psn)
 	was := p.rx.Classify(w.mem.far(p), b.psn, w.p.ranges)

@@ -7,18 +7,16 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// askCredit asks for credit for a context, with a CREDIT_REQ on one of the PDCs that wait for
-// it and know their peer. If none knows its peer, the first may send a packet without credit:
-// that opens it, and names what is wanted too.
+// askCredit asks for credit for a context, with a CREDIT_REQ on a waiting PDC whose peer is
+// known. If no peer is known, the first PDC may send a packet without credit: the packet opens
+// the PDC, and names the wanted credit too.
 //
-// So may each PDC whose SYN packet has timed out. If it were kept until credit comes, the
-// packet could be sent again after the target has forgotten that it had a PDC for it, and
-// would be delivered twice.
+// So may each PDC whose SYN packet has timed out. If kept until credit comes, the packet could
+// be sent again after the target has forgotten the PDC, and would be delivered twice.
 //
-// A peer that has begun again answers a CREDIT_REQ with a NACK that names no packet, from
-// which nothing follows. So a silent peer is also asked about the last packet with an ACK_REQ,
-// unless that packet waits for its acknowledgement anyway: then its round trip would be
-// measured as too long.
+// A restarted peer answers a CREDIT_REQ with a NACK that names no packet, without consequence.
+// So a silent peer is also asked about the last packet with an ACK_REQ, unless the packet waits
+// for an acknowledgement anyway: then the measured round trip would be too long.
 func (rec *recovery) askCredit(now int64, c ccc.Handle) {
 	l := rec.cc.Waiters(c)
 	if rec.cc.Context(c).CreditInVain() && rec.p.maxRTOs != forever {
@@ -46,8 +44,8 @@ func (rec *recovery) askCredit(now int64, c ccc.Handle) {
 	}
 }
 
-// failDenied ends the PDCs of a context that have something to send, as far as there is room for
-// the events: their peer does not give any credit.
+// failDenied ends the PDCs of a context with something to send, as far as the events have room:
+// the peer does not give any credit.
 func (rec *recovery) failDenied(now int64, c ccc.Handle) {
 	for i := range rec.pdc {
 		p := &rec.pdc[i]
@@ -61,8 +59,8 @@ func (rec *recovery) failDenied(now int64, c ccc.Handle) {
 	}
 }
 
-// askLast asks about the last packet of p, unless that waits for its acknowledgement anyway.
-// One that is to be sent again does not: it waits for credit too.
+// askLast asks about the last packet of p, unless the packet waits for an acknowledgement
+// anyway. A packet to be sent again does not: such a packet waits for credit too.
 func (s *source) askLast(p *PDC) {
 	last := p.tx.next - 1
 	if p.tx.live(s.mem, last) {
@@ -74,7 +72,7 @@ func (s *source) askLast(p *PDC) {
 	s.sched.control(p, ctlAckReq)
 }
 
-// lapsed reports whether a packet of p that has timed out waits to be sent again.
+// lapsed reports whether a timed-out packet of p waits to be sent again.
 func (s *source) lapsed(now int64, p *PDC) bool {
 	off, ok := p.tx.nextQueued(s.p, s.mem, now)
 	return ok && p.tx.packet(s.mem, off).rtos > 0
@@ -97,7 +95,7 @@ func (l *life) creditWanted(p *PDC) pds.Payload {
 	return pds.CreditReqPayload(l.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target)))
 }
 
-// putTarget adds the credit that the source would like to reach.
+// putTarget adds the credit the source would like to reach.
 func (l *life) putTarget(p *PDC, q *pds.Request, target int64) {
 	q.Type, q.CCCID, q.CreditTarget = pds.TypeRUDCCReq, l.cccID[p.cc.Index()], uint32(rccc.QuantaOf(target))
 	if p.is(flagROD) {
@@ -105,10 +103,10 @@ func (l *life) putTarget(p *PDC, q *pds.Request, target int64) {
 	}
 }
 
-// PutCredit writes a CREDIT that gives the peer of h so much in all (256 B units)
-// to buf and returns its length: for the receiver that schedules credit. The errors are
-// [ErrUnknown], [ErrState] while the peer's PDCID is not known, or for all but the first few to a
-// peer that has only sent SYN packets, and [pds.ErrTruncated].
+// PutCredit writes a CREDIT with the total credit for the peer of h (256 B units) to buf and
+// returns the length: for the receiver scheduling credit. The errors are [ErrUnknown],
+// [ErrState] while the peer's PDCID is unknown, or for all but the first few to a peer known
+// only by SYN packets, and [pds.ErrTruncated].
 func (m *Manager) PutCredit(h Handle, credit uint32, buf []byte) (int, error) {
 	p := m.get(h)
 	switch {

@@ -2,18 +2,18 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// Control packets that not every peer knows: the reference provider answers each PROBE and each
+// Control packets unknown to some peers: the reference provider answers each PROBE and each
 // CLEAR_REQ with UNEXP_EVENT, about PSN 0 and from no PDC. Such a peer is not probed again, and
-// asked to clear rarely. Both can be done without: a timeout finds what a probe would have
-// found, and clearing is what an initiator does on its own.
+// asked to clear rarely. Both are dispensable: a timeout finds the losses that a probe would
+// have found, and an initiator clears unasked.
 const (
 	ctlProbes   = ctlProbe | ctlMeasure
 	ctlOptional = ctlProbes | ctlClearReq
 )
 
-// isDeaf takes a NACK that says that the peer does not know what it was asked, and reports
-// whether it is such: one of PSN 0, which is what those packets have, while one of them has
-// no answer. Who forges it gains that a loss costs a timeout.
+// isDeaf takes a NACK from a peer ignorant of the packet asked with, and reports whether the
+// NACK is such: of PSN 0, the PSN in these packets, while such a packet has no answer. A forger
+// only gains that a loss costs a timeout.
 func (p *PDC) isDeaf(n *pds.Nack) bool {
 	if n.Code != pds.NackUnexpEvent || n.PSN != 0 || p.asked == 0 {
 		return false

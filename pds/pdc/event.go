@@ -5,8 +5,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// EventKind says what an [Event] tells the layer above. The zero value is no
-// event.
+// EventKind is the kind of an [Event]. The zero value is no event.
 type EventKind uint8
 
 const (
@@ -26,10 +25,11 @@ const (
 var eventNames = [...]string{"none", "response", "implicit", "error", "up", "closing", "closed", "message", "room",
 	"negotiation"}
 
-// String returns the kind in one word.
+// String returns the kind in a word.
 func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
 
-// Cause says why a packet or a PDC failed: a [pds.NackCode], or one of these.
+// Cause is the reason that a packet or a PDC failed: a [pds.NackCode], or a Cause
+// below.
 type Cause uint16
 
 const (
@@ -40,7 +40,7 @@ const (
 	CauseClosed                       // the PDC closed before it was sent
 	CauseAborted                      // the caller gave the PDC up
 
-	// Of the layer above, for messages that have not got on for too long.
+	// Of the layer above, for messages without progress for too long.
 	CauseMessageTimeout // whatever they wait for has not come
 	CauseNoCredit       // the peer has not granted credit: its congestion control may be another one
 )
@@ -69,7 +69,7 @@ func (c Cause) String() string {
 	}
 }
 
-// Event is one thing that the layer above has to know.
+// Event is a piece of news for the layer above.
 type Event struct {
 	Handle uint64 // of the packet or message, as submitted; payload of a NEGOTIATION
 	PDC    Handle
@@ -110,12 +110,12 @@ func (r *eventRing) pop(ev *Event) bool {
 	return true
 }
 
-// event tells the layer above about the PDC itself.
+// event tells the layer above about the PDC.
 func (m *memory) event(p *PDC, k EventKind, c Cause) {
 	m.events.push(Event{Kind: k, PDC: p.handle, Cause: c, Nack: m.said(p, c)})
 }
 
-// said is the NACK behind a cause of the failure of p, 0 if there is none.
+// said is the NACK behind a cause of the failure of p, or 0.
 func (m *memory) said(p *PDC, c Cause) pds.NackCode {
 	switch {
 	case c == CauseNack:

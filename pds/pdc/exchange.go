@@ -8,9 +8,9 @@ import (
 )
 
 // Exchange is [FastPath.TakeACK] for each of acks and then [FastPath.TransmitRun] for up to
-// most packets, at least one, of the same PDC. What is sent is in run. It returns the PDC,
-// and how many packets were acknowledged. With most 0 nothing is sent, and the handles in run
-// are those of the last packet that each of acks tells of.
+// most packets, at least one, of the same PDC. Sent packets are in run. Results are the PDC, and
+// the number of packets acknowledged. With most 0 nothing is sent, and the handles in run are those
+// of the last packet that each of acks tells of.
 //
 // acks are 1 to [RunMax] acknowledgements of one PDC that are [pds.AckCCView.Plain], and
 // [pds.AckCCView.Cumulative] where there are several. Exchange takes them only if they are of the
@@ -114,9 +114,8 @@ func (f *FastPath) Exchange(
 	return p, n
 }
 
-// single notes in m.plain what an acknowledgement says of one packet in flight, wherever it is,
-// whose handle is in [first, end), and returns its row; none: no such packet, or losses may be
-// inferred.
+// single notes in m.plain an acknowledgement's news of one packet anywhere in flight, with a handle
+// in [first, end), and returns the row; none: no such packet, or losses may be inferred.
 func (m *Manager) single(now int64, w *sendWindow, a *pds.AckCCView, first, end uint64) *row {
 	r, off, ok := w.named(m.mem, a)
 	if !ok || m.mem.handle(r, off%rowLen)-first >= end-first {
@@ -138,7 +137,7 @@ func (p *PDC) waitsToSend() bool {
 	return p.flags&asked == wanted && w.control == 0 && w.rtoAt >= p.timerAt && w.next != w.tail
 }
 
-// flying returns how many packets from the one at i on are in flight, in a row: data that
+// flying returns how many packets from packet i on are in flight, in a row: data that
 // has neither arrived nor been given up.
 func (r *row) flying(i uint32) uint32 { return uint32(bits.TrailingZeros64(^(r.flight >> i))) }
 

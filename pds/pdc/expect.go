@@ -2,14 +2,14 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// Named returns the PDC with the dpdcid of a request, nil if this manager has no such id.
-// Nothing else is checked: it may be in another life than the request means, or in none.
+// Named returns the PDC with the dpdcid of a request, nil without such an id. Nothing else is
+// checked: the PDC may be in a later life than the request means, or in none.
 func (f *FastPath) Named(q *pds.RequestView) *PDC { return (*Manager)(f).target.byID(q.DPDCID()) }
 
-// expect looks at a request, and changes nothing. It returns the PDC if the request is new and in
-// the window of an established PDC (the next one, if that is ordered), and the PDC has this peer,
-// owes it no response and is not closing: nearly every request is such. The caller has to check
-// the type and what follows the header.
+// expect looks at a request without any change. The result is the PDC if the request is new and
+// in the window of an established PDC (the next PSN, if ordered), and the PDC has the right peer,
+// owes no response and is not closing, as for nearly every request. The caller has to check the
+// type and the next header.
 func (t *target) expect(q *pds.RequestView, src Addr) *PDC {
 	p := t.byID(q.DPDCID())
 	if p == nil || p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != src || p.rx.holding {
@@ -25,8 +25,8 @@ func (t *target) expect(q *pds.RequestView, src Addr) *PDC {
 	return p
 }
 
-// suits reports whether p has nothing to ask about the order of q: it is not ordered, or
-// q is next, and neither closes, waits for what is missing, nor has a peer to be proven.
+// suits reports whether p has nothing to ask about the order of q: not ordered, or q is next, and
+// p neither closes, waits for missing packets, nor has an unproven peer.
 func (p *PDC) suits(q *pds.RequestView) bool {
 	return !p.is(unsuited) && !q.Type().IsROD() ||
 		p.flags&unsuited == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
@@ -34,8 +34,8 @@ func (p *PDC) suits(q *pds.RequestView) bool {
 
 const unsuited = flagROD | flagClose | flagGap | flagUnproven
 
-// await keeps what Respond needs for a request that expect has just returned p for; there is no
-// NACK that could need more.
+// await keeps the needs of Respond for a request just accepted by expect; no NACK could need
+// more.
 func (t *target) await(now int64, p *PDC, q *pds.RequestView, in *In) {
 	p.activeAt = now
 	p.rx.released(q.ClearPSN())

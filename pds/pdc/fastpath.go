@@ -1,8 +1,8 @@
 package pdc
 
-// A FastPath is a [Manager] with methods that are faster than the Manager's for the most
-// frequent packets. Each declines any other packet, and has then changed nothing: the caller
-// takes that one to the Manager's method.
+// A FastPath is a [Manager] with faster methods for the most frequent packets. Each declines
+// any other packet, without a change: the caller takes such a packet to the Manager's
+// method.
 //
 //	Named, Take                         a request: Receive and Respond
 //	ReceiveACK, TakeACK                 an acknowledgement: Receive
@@ -11,7 +11,7 @@ package pdc
 //	Exchange                            acknowledgements, and what they let go: Receive, Transmit
 //	Lines, PacketLines, SubmitLines     nothing: they tell what memory a later call will read
 //
-// Single writer, that of the Manager.
+// Single writer, the Manager's.
 type FastPath Manager
 
 // Fast returns the faster methods of m.

@@ -5,13 +5,13 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// lapseUnit and lapseMax, ns, are the unit of a lapse and its longest time.
+// lapseUnit and lapseMax, ns, are the unit and the longest time of a lapse.
 const (
 	lapseUnit = 1 << 16
 	lapseMax  = 24 * 3600e9
 )
 
-// giveUpIn has p wait no longer than d for its peer.
+// giveUpIn has p wait no longer than d for the peer.
 func (p *PDC) giveUpIn(now, d int64) {
 	p.lapse = uint32((min(deadline.After(now, d), never-lapseUnit) + lapseUnit - 1) / lapseUnit)
 }
@@ -25,10 +25,10 @@ func (p *PDC) giveUpAt(now int64) int64 {
 	return (unit + int64(int32(p.lapse-uint32(unit)))) * lapseUnit
 }
 
-// giveUp ends a target PDC whose peer does not do what it was asked for. One that was asked
-// to close has all its open messages to end first, and may be waiting to send a packet
-// again: Close_REQ_Time has to pass without a word from it, with nothing on the way to it,
-// and nothing that it waits for. Who says much and clears nothing has no such respite.
+// giveUp ends a target PDC whose peer does not obey. A peer asked to close has all open
+// messages to end first, and may be waiting to send a packet again: Close_REQ_Time has to
+// pass in silence, with nothing on the way to the peer, and nothing the peer waits for. A
+// talking peer that clears nothing has no such respite.
 func (l *life) giveUp(now int64, p *PDC) {
 	if p.state == StatePending {
 		l.stats.PendingOver++
@@ -44,11 +44,11 @@ func (l *life) giveUp(now int64, p *PDC) {
 	l.closeInError(now, p)
 }
 
-// closeInError ends a target PDC whose peer has not closed it.
+// closeInError ends a target PDC not closed by the peer.
 func (l *life) closeInError(now int64, p *PDC) {
 	l.abandon(now, p, Cause(pds.NackClosingInErr))
 	l.sched.control(p, ctlClosingInErr)
 }
 
-// patience is how long a peer that was asked to close may be silent.
+// patience is how long a peer asked to close may be silent.
 func (p *Params) patience() int64 { return max(p.c.CloseReqTime, p.longestRTO()) }

@@ -2,9 +2,9 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// Handle names a PDC in the interface to the layer above: its slot, which is
-// its PDCID, and the slot's generation, which is odd while the PDC lives. The
-// zero Handle is none.
+// Handle names a PDC in the interface to the layer above: the slot, equal to
+// the PDCID, and the slot's generation, odd while the PDC lives. The zero
+// Handle is none.
 type Handle uint32
 
 func makeHandle(id pds.PDCID, generation uint16) Handle {

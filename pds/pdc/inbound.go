@@ -15,7 +15,7 @@ type In struct {
 	State    AckState     // what an acknowledgement to Src carries
 }
 
-// AckState is the part of an acknowledgement that the receiver side of congestion
+// AckState is the part of an acknowledgement the receiver side of congestion
 // control decides.
 type AckState struct {
 	Type    pds.CCType // CCNSCC or CCCredit
@@ -25,7 +25,7 @@ type AckState struct {
 	Credit  uint32 // credit so far, 256 B units; cells of transport flow control
 }
 
-// penalty is rc and rcv_cwnd_pend as they lie beside each other.
+// penalty is rc and rcv_cwnd_pend side by side.
 func (s *AckState) penalty() uint8 {
 	if s.Restore {
 		return s.Pend | 1<<7
@@ -33,8 +33,8 @@ func (s *AckState) penalty() uint8 {
 	return s.Pend & (1<<7 - 1)
 }
 
-// Verdict says what a packet was. The zero value: it is dropped, and Result.Err
-// says why.
+// Verdict is the kind of a packet. The zero value: the packet is dropped, for the reason
+// in Result.Err.
 type Verdict uint8
 
 const (
@@ -51,23 +51,23 @@ const (
 var verdictNames = [...]string{"dropped", "done", "request", "buffered", "response", "rudi-request", "rudi-response",
 	"datagram"}
 
-// String returns the verdict in one word.
+// String returns the verdict in a word.
 func (v Verdict) String() string { return enum.Name(verdictNames[:], v) }
 
-// RxID names a request that has arrived.
+// RxID names a received request.
 type RxID struct {
 	PDC Handle
 	PSN pds.PSN
 }
 
-// Demand is what a source asks its destination for: credit.
+// Demand is a source's demand for credit.
 type Demand struct {
 	Target uint32 // cumulative, 256 B units modulo 2^24
 	CCCID  uint8
 	Valid  bool
 }
 
-// Result is what [Manager.Receive] found out.
+// Result is the result of [Manager.Receive].
 type Result struct {
 	Verdict Verdict
 	Next    pds.NextHdr // what follows the PDS header
@@ -81,14 +81,14 @@ type Result struct {
 	Err     error        // why it was dropped
 }
 
-// follow notes what a request says besides its PDC.
+// follow notes the content of a request besides the PDC.
 func (r *Result) follow(q *pds.Request) {
 	r.Next, r.Header = q.Next, q.Len()
 	r.Demand = Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: q.HasCC()}
 }
 
-// inbound is what requests and control packets have in common. The manager has
-// one, so that nothing of a packet moves to the heap.
+// inbound is the common part of requests and control packets. The manager has a single
+// inbound, so nothing of a packet moves to the heap.
 type inbound struct {
 	src, dst Addr
 	size     int64
@@ -111,7 +111,7 @@ type inbound struct {
 	awaited  bool // a request that Respond has not been called for yet
 }
 
-// request makes b that of a request, field by field: a literal would be built on the stack
+// request fills b for a request, field by field: a literal would be built on the stack
 // and copied.
 func (b *inbound) request(in *In, q *pds.Request) {
 	b.from(in)
@@ -125,7 +125,7 @@ func (b *inbound) request(in *In, q *pds.Request) {
 	}
 }
 
-// control makes b that of a control packet.
+// control fills b for a control packet.
 func (b *inbound) control(in *In, c *pds.Control) {
 	b.from(in)
 	b.psn, b.flags, b.spdcid, b.dpdcid = c.PSN, c.Flags, c.SPDCID, c.DPDCID
@@ -133,7 +133,7 @@ func (b *inbound) control(in *In, c *pds.Control) {
 	b.opens, b.clears = c.Ctl == pds.CtlNOOP || c.Ctl == pds.CtlNegotiation, false
 }
 
-// from takes over what does not depend on the header.
+// from takes over everything independent of the header.
 func (b *inbound) from(in *In) {
 	b.src, b.dst, b.size, b.state, b.ce = in.Src, in.Dst, in.Size, in.State, in.CE
 	b.awaited, b.name, b.same = false, 0, 0
@@ -144,7 +144,7 @@ func (b *inbound) nack(code pds.NackCode) pds.Nack {
 	return pds.Nack{Code: code, Flags: b.echo(), PSN: b.psn, DPDCID: b.spdcid}
 }
 
-// echo is what an answer says about the packet itself.
+// echo is the flags of an answer about the packet.
 func (b *inbound) echo() pds.Flags {
 	f := b.flags & pds.FlagRetx
 	if b.ce {

@@ -6,16 +6,16 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Losses are concluded from SACK as htsim does it (SLEEK), for fabrics that drop
-// without trimming. Spraying makes reordering normal, so a hole means nothing
-// before much has arrived behind it: 1.5 windows, and five packets at least.
+// Losses are concluded from SACK as in htsim (SLEEK), for fabrics that drop without trimming.
+// Spraying makes reordering normal, so a hole means nothing before much has arrived behind it: 1.5
+// windows, and five packets at least.
 const (
 	inferFactor  = 3 // halves of a window
 	inferPackets = 5
 )
 
-// afterACK looks for losses and moves the probe, after an acknowledgement that names a packet and
-// says how many packets have overtaken those that are missing, and whether it answers the last probe.
+// afterACK looks for losses and moves the probe, after an acknowledgement with the named packet, the
+// count of packets that overtook missing packets, and whether the last probe is answered.
 func (s *source) afterACK(now int64, p *PDC, acked pds.PSN, ooo uint16, answer bool) {
 	c := s.cc.Context(p.cc)
 	if c == nil {
@@ -31,7 +31,7 @@ func (s *source) afterACK(now int64, p *PDC, acked pds.PSN, ooo uint16, answer b
 	s.timer.moveProbe(now, p, c)
 }
 
-// infers is afterACK for one that [pds.AckCCView.Plain] describes, with news of packets.
+// infers is afterACK for an acknowledgement [pds.AckCCView.Plain], with news of packets.
 func (s *source) infers(now int64, p *PDC, a *pds.AckCCView) {
 	if p.cc != 0 {
 		p.probes = 0
@@ -43,10 +43,10 @@ func (s *source) infers(now int64, p *PDC, a *pds.AckCCView) {
 	s.afterACK(now, p, a.AckPSN(), ooo, false)
 }
 
-// missedInOrder has an ordered PDC go back to the lowest packet that the answer to a probe shows to
-// be lost: it left before the probe, and the path is free. Others learn of it from a ROD_OOO, which
-// comes once for a gap: when that is lost, or what was sent again, or there was nothing behind the
-// gap, all waited for a time-out.
+// missedInOrder has an ordered PDC go back to the lowest packet shown lost by the answer to a probe:
+// the packet left before the probe, and the path is free. The usual news is a ROD_OOO, sent once for
+// a gap: with the ROD_OOO or the retransmission lost, or nothing behind the gap, all packets waited
+// for a time-out.
 func (s *source) missedInOrder(now int64, p *PDC, c *ccc.Context) {
 	probed := p.probed
 	if p.probed = 0; now-probed-c.BaseRTT() >= s.p.c.TargetQDelay {
@@ -69,8 +69,8 @@ func (s *source) missedInOrder(now int64, p *PDC, c *ccc.Context) {
 	}
 }
 
-// lookForLosses begins a recovery if an acknowledgement shows that packets are lost, and goes
-// on with one.
+// lookForLosses begins a recovery if an acknowledgement shows lost packets, and goes on with a
+// recovery.
 func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, acked pds.PSN, ooo int64, answer bool) {
 	if !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
@@ -88,9 +88,9 @@ func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, acked pds.PSN,
 	}
 }
 
-// overtook returns the time before which everything left that a packet has overtaken by so much
-// that it is lost: by 1.5 of its round trips, in which as many windows go. Nothing else tells of
-// what was sent again and lost again while acknowledgements keep coming: probes wait for silence.
+// overtook returns a time: packets sent before were overtaken by the acknowledged packet by so much
+// that they are lost: by 1.5 round trips, enough for as many windows. No other sign tells of packets
+// sent again and lost again while acknowledgements keep coming: probes wait for silence.
 func (s *source) overtook(now int64, p *PDC, psn pds.PSN) int64 {
 	off := p.tx.offset(psn)
 	if off-p.tx.base >= p.tx.next-p.tx.base || !p.tx.hasArrived(s.mem, off) {
@@ -115,8 +115,8 @@ func (t *timers) moveProbe(now int64, p *PDC, c *ccc.Context) {
 	}
 }
 
-// suspects reports whether an acknowledgement shows that packets have been lost, of those up
-// to end, and of those sent again the ones that left before since.
+// suspects reports whether an acknowledgement shows lost packets: among the packets up to end, and
+// of retransmissions among those sent before since.
 func (s *source) suspects(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool) (end pds.PSN, since int64, lost bool) {
 	end, lost = p.tx.Next()-1, s.sched.manyAhead(c, ooo)
 	if !answer {
@@ -127,16 +127,16 @@ func (s *source) suspects(now int64, p *PDC, c *ccc.Context, ooo int64, answer b
 	if now-probed-c.BaseRTT() >= s.p.c.TargetQDelay || !p.before.After(p.tx.MaxCACK()) {
 		return end, 0, lost
 	}
-	// The path is free, so what left before the probe and has not arrived is not on its way.
-	// What left after it may be.
+	// The path is free, so a packet sent before the probe and not arrived is not under way. A packet
+	// sent after the probe may be.
 	if !lost {
 		end = p.before
 	}
 	return end, probed, true
 }
 
-// outOfOrder is the ooo_count of an acknowledgement. Of a peer whose congestion state is empty,
-// or that sends none, it is what its acknowledgements have shown to have arrived behind CACK.
+// outOfOrder is the ooo_count of an acknowledgement. For a peer with an empty congestion state, or
+// none, the count is of the packets shown by SACKs to have arrived behind CACK.
 func (m *memory) outOfOrder(p *PDC, h *pds.AckCC) (ooo uint16) {
 	var n pds.NSCCState
 	var c pds.CreditState
@@ -152,7 +152,7 @@ func (m *memory) outOfOrder(p *PDC, h *pds.AckCC) (ooo uint16) {
 	return ooo
 }
 
-// knownOOO is ooo_count, 0 where the target does not know it.
+// knownOOO is ooo_count, 0 where unknown to the target.
 func knownOOO(n uint16) uint16 {
 	if n == pds.OOOUnknown {
 		return 0
@@ -160,19 +160,19 @@ func knownOOO(n uint16) uint16 {
 	return n
 }
 
-// manyAhead reports whether so much has overtaken what is missing that this is lost.
+// manyAhead reports whether so much has overtaken the missing packets that these are lost.
 func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
 	cp := s.cc.Params()
 	limit := min(c.Cwnd()*inferFactor/2, cp.NSCC().MaxWnd())
 	return ooo >= max(limit/cp.MTU(), inferPackets)
 }
 
-// inferLosses queues what has not arrived up to the end of the recovery, as many copies at a time
-// as the window holds: each packet of the first window behind the cumulative acknowledgement once,
-// if something has overtaken it or its acknowledgement is due, and any that left before since, again
-// too. (htsim asks for neither, and sends eleven packets again for one that came out of order.) If
-// the lowest has arrived and left as long ago, its response is lost, which keeps the peer's CACK,
-// and is asked for, once and at each answer to a probe. The recovery is over when all has arrived.
+// inferLosses queues the missing packets up to the end of the recovery, as many copies at a time as
+// fit the window: each packet of the first window behind the cumulative acknowledgement once, if
+// overtaken or with the acknowledgement due, and any packet sent before since, again too. (htsim
+// checks neither, and sends eleven packets again for a single packet out of order.) If the lowest
+// packet has arrived, sent as long ago, the response is lost and holds the peer's CACK; the response
+// is asked for, once and at each answer to a probe. The recovery is over when all has arrived.
 func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64, answer bool) {
 	end := p.tx.offset(p.recover) + 1
 	room := max(c.Cwnd()/s.cc.Params().MTU(), 1)

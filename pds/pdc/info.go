@@ -7,7 +7,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Info is a look at one PDC.
+// Info is a look at a PDC.
 type Info struct {
 	State        State
 	Initiator    bool
@@ -27,8 +27,8 @@ type Info struct {
 	CACK, Contiguous, MaxRcvd, Clear pds.PSN
 }
 
-// PDC returns a look at the PDC of h, false if its life is over. While its id rests, the look
-// then tells the ids and the addresses.
+// PDC returns a look at the PDC of h, false after the PDC's life. While the id rests, the
+// look then has the ids and the addresses.
 func (m *Manager) PDC(h Handle) (Info, bool) {
 	p := m.get(h)
 	if p == nil {
@@ -48,14 +48,14 @@ func (m *Manager) PDC(h Handle) (Info, bool) {
 	}, true
 }
 
-// FreeChunks returns how many chunks of 16 packets are free in the memory for
-// what is sent.
+// FreeChunks returns the number of free chunks, of 16 packets each, in the memory for sent
+// packets.
 func (m *Manager) FreeChunks() int { return m.mem.freeChunks() }
 
-// HasEvents reports whether Event has one.
+// HasEvents reports whether Event has an event.
 func (m *Manager) HasEvents() bool { return m.mem.events.head != m.mem.events.tail }
 
-// All iterates over the live PDCs in the order of their ids.
+// All iterates over the live PDCs in the order of ids.
 func (m *Manager) All() iter.Seq[Handle] { return m.table.All() }
 
 // RUDI returns how many RUDI packets wait for their response.

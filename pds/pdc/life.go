@@ -5,8 +5,8 @@ import (
 	"github.com/uetcc/uetcc/internal/table"
 )
 
-// A life opens and closes PDCs, gives them their contexts of congestion control, and keeps the
-// messages that wait for one.
+// A life opens and closes PDCs, gives PDCs contexts of congestion control, and keeps the
+// messages waiting for a PDC.
 type life struct {
 	p      *Params
 	mem    *memory

@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/internal/table"
 
-// Answers to packets that have no PDC: a source gets so many at once, and one
+// Answers to packets with no PDC: a source gets so many at once, and one
 // more each limiterRefill ns.
 const (
 	limiterBuckets = 256
@@ -10,9 +10,9 @@ const (
 	limiterRefill  = 10_000
 )
 
-// limiter is a token bucket for each of a number of hashed sources, so that
-// nobody can make this endpoint flood another with answers, or starve all other
-// sources of theirs, nor one: the hash is keyed, so that nobody knows who shares a bucket.
+// limiter is a token bucket for each of a number of hashed sources, so nobody can make
+// the endpoint flood a victim with answers, or starve other sources of answers, all or
+// a single one: the hash is keyed, so nobody knows the sharers of a bucket.
 type limiter struct {
 	hasher table.Hasher
 	bucket [limiterBuckets]struct {
@@ -21,7 +21,7 @@ type limiter struct {
 	}
 }
 
-// allow takes a token of a, if there is one.
+// allow takes a token of a, if any.
 func (l *limiter) allow(now int64, a Addr) bool {
 	b := &l.bucket[l.hasher.Sum(&table.Key{a.Hi, a.Lo})%limiterBuckets]
 	full := now - limiterBurst*limiterRefill

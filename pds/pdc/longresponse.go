@@ -1,8 +1,8 @@
 package pdc
 
-// longResponses are the places of responses longer than [ResponseMax]: read data, as
-// much as Max_ACK_Data_Size allows. They are few, since each is large; where none is
-// free the data goes another way.
+// longResponses are the places of responses longer than [ResponseMax]: read data, up to
+// Max_ACK_Data_Size. The places are few, since each is large; without a free place the data
+// goes in separate packets.
 type longResponses struct {
 	bytes []byte
 	size  int      // of a place
@@ -23,14 +23,13 @@ func (s *longResponses) init(n, size int) {
 // at returns place i.
 func (s *longResponses) at(i uint16) []byte { return s.bytes[int(i-1)*s.size:][:s.size] }
 
-// fits reports whether there is a place for a response to a request of p. A peer of whom only
-// SYN packets have come gets no long one: whoever forges those packets and repeats them could
-// have it flooded.
+// fits reports whether the store has a place for a response to a request of p. A peer known
+// only by SYN packets gets no long response: repeated forged packets could flood a victim.
 func (s *responseStore) fits(p *PDC, a *Response) bool {
 	return max(len(a.Bytes), int(a.Room)) <= ResponseMax || s.long.free != 0 && !p.is(flagUnproven)
 }
 
-// reserve gives slot i a place for n bytes, if it needs one and has none.
+// reserve gives slot i a place for n bytes, if needed and missing.
 func (s *responseStore) reserve(i uint32, n int) bool {
 	r := &s.slot[i]
 	if n <= ResponseMax || r.long != 0 {
@@ -43,7 +42,7 @@ func (s *responseStore) reserve(i uint32, n int) bool {
 	return true
 }
 
-// shorten takes back the place of slot i, if it has one.
+// shorten takes back the place of slot i, if any.
 func (s *responseStore) shorten(i uint32) {
 	if r := &s.slot[i]; r.long != 0 {
 		s.long.next[r.long], s.long.free = s.long.free, r.long
@@ -51,7 +50,7 @@ func (s *responseStore) shorten(i uint32) {
 	}
 }
 
-// put stores the bytes of a response in slot i; fits or reserve has said that it can.
+// put stores the bytes of a response in slot i; checked before by fits or reserve.
 func (s *responseStore) put(i uint32, b []byte) {
 	if s.reserve(i, len(b)); len(b) <= ResponseMax {
 		s.shorten(i)

@@ -6,8 +6,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// context finds the PDC of a request or control packet, or opens it. Without one
-// the answer, if any, is written.
+// context finds the PDC of a request or control packet, or opens a PDC. Without a PDC the
+// answer, if any, is written.
 func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, error) {
 	if b.flags&pds.FlagSYN != 0 {
 		return m.contextSYN(now, b, out, r)
@@ -25,7 +25,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 	case p.state == StateQuarantine:
 		return p, nil
 	case p.state == StatePending:
-		// Its sender has the PDCID from the NEW_START_PSN, and starts as that says.
+		// The sender has the PDCID from the NEW_START_PSN, and starts as demanded there.
 		if p.rx.Classify(m.mem.far(p), b.psn, m.p.ranges) != arrivalNew {
 			return nil, ErrStale
 		}
@@ -35,7 +35,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 		m.life.shown(p)
 	}
 	if p.peerID == 0 {
-		// One of an earlier PDC with this id must not say who the peer is.
+		// A packet of an earlier PDC with the same id must not name the peer.
 		if p.rx.Classify(m.mem.far(p), b.psn, m.p.ranges) == arrivalOutside {
 			m.stats.Unknown++
 			return nil, ErrStale
@@ -89,14 +89,14 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	return p, nil
 }
 
-// begun notes that the Start_PSN has come that a PENDING target asked for.
+// begun notes the Start_PSN has come a PENDING target asked for.
 func (p *PDC) begun() {
 	if p.state == StatePending {
 		p.state = StateEstablished
 	}
 }
 
-// shown notes that the peer of p receives what is sent to it.
+// shown notes the proof that the peer of p receives.
 func (l *life) shown(p *PDC) {
 	p.flags &^= flagUnproven
 	l.table.proves(p.handle)
@@ -113,8 +113,8 @@ func (t *target) byID(id pds.PDCID) *PDC {
 	return nil
 }
 
-// fromPeer returns the live PDC that a packet from src names, nil if there is none or its peer
-// is another. The spdcid of a NACK may be 0, which says nothing.
+// fromPeer returns the live PDC named by a packet from src, nil if none or of a different
+// peer. The spdcid of a NACK may be 0, without meaning.
 func (t *target) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
 	p := t.byID(dpdcid)
 	if p == nil || !p.state.live() || p.peer != src || p.peerID != spdcid && p.peerID != 0 && spdcid != 0 {
@@ -123,7 +123,7 @@ func (t *target) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
 	return p
 }
 
-// learn takes the peer's PDCID from the first packet that names it.
+// learn takes the peer's PDCID from the first packet naming the PDCID.
 func (l *life) learn(p *PDC, id pds.PDCID) {
 	p.peerID = id
 	l.table.Learn(p.handle, id)

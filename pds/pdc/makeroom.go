@@ -5,23 +5,23 @@ import (
 	"github.com/uetcc/uetcc/internal/deadline"
 )
 
-// roomPause, ns, is how long no other search for a PDC to close for others' SYN packets
-// follows one that has found none. It costs a hundred times what the refusal of the packet
-// does, and there may be nothing to find for as long as a flood of them lasts.
+// roomPause, ns, is the pause after a vain search for a PDC to close for others' SYN
+// packets. A search costs a hundred times as much as the refusal of the packet, and may be
+// in vain for as long as a flood of SYN packets lasts.
 const roomPause = 100_000
 
-// pausing reports whether a search has found none less than a roomPause ago, and may be made
-// again at that time. Nobody waits longer than that because the clock has gone back.
+// pausing reports whether a search was in vain less than a roomPause ago, to be made again
+// at the time again. A clock gone back does not prolong the pause.
 func pausing(now, again int64) bool { return again > now && again-now <= roomPause }
 
-// makeRoom asks for the close of a PDC that a peer has opened and does not use, after a SYN
-// packet has been refused for want of a PDCID. A peer that is there closes it in order and
-// loses nothing by it; one that has gone would have kept the id for twice the idle time.
+// makeRoom asks for the close of a PDC opened and unused by a peer, after a SYN packet has
+// been refused for want of a PDCID. A live peer closes in order and loses nothing; a dead
+// peer would have kept the id for twice the idle time.
 //
-// While only PDCs of peers that have not shown themselves crowd the table, these alone are asked.
+// While only PDCs of unproven peers crowd the table, those alone are asked.
 //
 // Source: UE Specification 1.0.x section 3.5: a target may ask for a close for want of
-// resources at any time; which, and when, is left to it.
+// resources at any time; the choice is the target's.
 func (l *life) makeRoom(now int64, crowded bool) {
 	if l.mem.events.free() < l.mem.reserve || pausing(now, l.searchAt) {
 		return
@@ -33,12 +33,12 @@ func (l *life) makeRoom(now int64, crowded bool) {
 	}
 }
 
-// unused chooses the PDC for makeRoom, nil if there is none.
+// unused chooses the PDC for makeRoom, or nil.
 //
-// First go those of which only SYN packets have come, and that have been silent for longer
-// than a packet waits to be sent again. While there are such, or their ids rest, nobody else
-// is asked: SYN packets in others' names take places from each other only. Of the others
-// one goes that has been silent for as long as its id will rest.
+// First go PDCs known only by SYN packets and silent for longer than a packet waits for
+// retransmission. While such PDCs exist, or their ids rest, no other peer is asked: SYN
+// packets in others' names take places only from each other. Otherwise a PDC goes that has
+// been silent for as long as the id will rest.
 func (l *life) unused(now int64, flood bool) *PDC {
 	var unproven, proven *PDC
 	silent := l.p.longestRTO()
@@ -64,8 +64,8 @@ func (l *life) unused(now int64, flood bool) *PDC {
 	return proven
 }
 
-// mayBind reports whether a PDC that is opened from here may have the context of k: there
-// is one, or more are free than are left to targets.
+// mayBind reports whether a PDC opened from here may have the context of k: already open, or
+// with more free contexts than are left to targets.
 func (l *life) mayBind(now int64, k *ccc.Key) bool {
 	for !l.ctxs.Has(k, l.spare) {
 		if !l.takeContext(now) {
@@ -75,9 +75,9 @@ func (l *life) mayBind(now int64, k *ccc.Key) bool {
 	return true
 }
 
-// ensureBound binds a target PDC when it has something to send for the first time. It
-// reports false if no context of congestion control is free, nor can be taken. A look that
-// the pause has put off is made up for by the next Tick, since nothing else may happen.
+// ensureBound binds a target PDC before a first packet. False if no context of congestion
+// control is free, nor can be taken. A look put off by the pause is made up for by the next
+// Tick, since nothing else may happen.
 func (l *life) ensureBound(now int64, p *PDC) bool {
 	if p.cc != 0 || l.bind(now, p) == nil {
 		return true
@@ -90,9 +90,9 @@ func (l *life) ensureBound(now int64, p *PDC) bool {
 	return l.takeContext(now) && l.bind(now, p) == nil
 }
 
-// takeContext frees the context of a PDC that a peer has opened and that has nothing to send.
-// It gets one again when it has. Otherwise a target that answers more peers than it has
-// contexts would let those who come late wait until others' PDCs have been idle for long.
+// takeContext frees the context of a PDC opened by a peer and with nothing to send; new data
+// gets a context again. Otherwise a target with more peers than contexts would let late
+// peers wait until other PDCs have been idle for long.
 func (l *life) takeContext(now int64) bool {
 	if pausing(now, l.spareAt) {
 		return false

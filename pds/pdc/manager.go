@@ -14,8 +14,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// ManagerConfig sizes a [Manager]. Others may read Table, CC and Contexts; the manager is
-// their only writer.
+// ManagerConfig sizes a [Manager]. Anybody may read Table, CC and Contexts; the manager is
+// the only writer.
 type ManagerConfig struct {
 	Params   *Params
 	Table    *Table       // PDCIDs and keys; its Quarantine is the one in force
@@ -23,21 +23,20 @@ type ManagerConfig struct {
 	Contexts *ccc.Table
 	Memory   MemoryConfig
 
-	// Spare is how many of Contexts PDCs opened from here leave to those that peers have
-	// opened. Messages hold theirs until the data has come that they wait for, and peers need
-	// one to send it: without a spare one, ends whose messages hold all contexts wait for each
-	// other for ever.
+	// Spare is the number of Contexts that PDCs opened from here leave to PDCs opened by
+	// peers. Messages hold contexts until the awaited data has come, and peers need a context
+	// to send data: without a spare context, ends whose messages hold all contexts wait for
+	// each other for ever.
 	Spare int
 
-	// Algorithm, if not nil, is called for each context that is opened, before its first
-	// packet, and returns what to plug in with [ccc.Manager.SetAlgorithm], nil for nothing.
+	// Algorithm, if not nil, is called for each context opened, before the first packet, and
+	// returns the algorithm to plug in with [ccc.Manager.SetAlgorithm], nil for nothing.
 	Algorithm func(ccc.Key) ccc.Algorithm
 
 	TargetTC uint8 // traffic class of what goes back on PDCs that peers have opened: the data of reads
 
-	// Awaited reports whether the layer above will come back to what the peer of a target PDC
-	// has sent on it. That locks the PDC, at that end as it does at the other. nil: it
-	// never does.
+	// Awaited reports whether the layer above will come back to a send of a target PDC's
+	// peer. Such a send locks the PDC at both ends. nil: never.
 	Awaited func(Handle) bool
 
 	Waiting int    // messages that may wait for a PDC of each pool, up to 65,535 (default 64)
@@ -46,7 +45,7 @@ type ManagerConfig struct {
 	Now     int64  // the first time, ns
 }
 
-// fill gives what is 0 its default.
+// fill gives zero fields the defaults.
 func (c *ManagerConfig) fill() error {
 	if c.Params == nil || c.Table == nil || c.CC == nil || c.Contexts == nil {
 		return fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
@@ -63,33 +62,33 @@ func (c *ManagerConfig) fill() error {
 
 // Errors of a [Manager].
 var (
-	// ErrEvents: the ring has no room for the events of another packet; drain it
-	// with [Manager.Event].
+	// ErrEvents: the ring has no room for the events of one more packet; drain the ring with
+	// [Manager.Event].
 	ErrEvents = errors.New("pdc: events not drained")
 
-	// ErrState: the PDC takes no message or packet in its state.
+	// ErrState: the PDC takes no message or packet in the present state.
 	ErrState = errors.New("pdc: PDC is closing")
 
-	// ErrWaiting: the message waits for a PDC; an [EventMessage] will name it.
+	// ErrWaiting: the message waits for a PDC; an [EventMessage] will name the PDC.
 	ErrWaiting = errors.New("pdc: message waits for a PDC")
 
-	// ErrPaused: as many messages wait as may (pds_pause). There is no event of its own for
-	// the end of the pause: each [EventMessage], and each [EventError] with
-	// [CausePending], makes room for one.
+	// ErrPaused: as many messages wait as may (pds_pause). The end of the pause has no event:
+	// each [EventMessage], and each [EventError] with [CausePending], makes room for one
+	// more.
 	ErrPaused = errors.New("pdc: no PDC, and too many messages wait for one")
 
 	// ErrShortBuffer: the buffer is shorter than [ReplyMax].
 	ErrShortBuffer = errors.New("pdc: buffer shorter than ReplyMax")
 )
 
-// ReplyMax is the longest packet that the manager writes by default: an ACK_CC with a
+// ReplyMax is the longest packet the manager writes by default: an ACK_CC with a
 // response of [ResponseMax]. See [Params.ReplyMax].
 const ReplyMax = pds.AckCCLen + ResponseMax
 
-// A Manager is the PDS manager of one fabric endpoint: it owns the PDCs, decides
-// which packet is sent next, and keeps their timers.
+// A Manager is the PDS manager of one fabric endpoint: it owns the PDCs, decides the next
+// packet to send, and keeps the timers.
 //
-// Its parts know only the parts above them in the struct:
+// Parts know only the parts above in the struct:
 //
 //	sched    which PDC sends next
 //	timer    when a PDC is looked at again
@@ -125,7 +124,7 @@ type Manager struct {
 	stats    Stats
 }
 
-// NewManager allocates all that a manager ever uses. Errors wrap [ErrConfig] and name the
+// NewManager allocates all memory of a manager. Errors wrap [ErrConfig] and name the
 // field.
 func NewManager(c ManagerConfig) (*Manager, error) {
 	if err := c.fill(); err != nil {
@@ -163,7 +162,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	return m, nil
 }
 
-// get returns the PDC of a handle, nil if its life is over.
+// get returns the PDC of a handle, nil after the PDC's life.
 func (m *Manager) get(h Handle) *PDC {
 	if id := int(h.ID()); id < len(m.pdc) {
 		if p := &m.pdc[id]; p.handle == h && p.state.live() {
@@ -188,5 +187,5 @@ func (m *Manager) changing(h Handle) (*PDC, error) {
 // slot is the index of a PDC in the slab, in the lists and in the wheel.
 func (p *PDC) slot() uint16 { return uint16(p.handle.ID()) }
 
-// Event moves the oldest event out of the ring to ev, false if there is none.
+// Event moves the oldest event out of the ring to ev, or reports false.
 func (m *Manager) Event(ev *Event) bool { return m.mem.events.pop(ev) }

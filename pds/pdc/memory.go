@@ -9,22 +9,22 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// rowLen is how many packets a row of send memory tells of: those of one word of the
-// bitmaps. chunkLen is how many records are handed out together.
+// rowLen is the number of packets in a row of send memory: one word of the bitmaps. chunkLen
+// is the number of records handed out together.
 const (
 	rowLen   = 64
 	chunkLen = 16
 )
 
-// A packet is what the sender keeps of one PSN until it is released, as far as nearly every
-// packet needs it, see [chunk]. In a row of packets that are alike it means nothing until the
-// packet is sent: the row says all.
+// A packet is the sender's record of a PSN until released, as far as needed by nearly every
+// packet, see [chunk]. In a row of alike packets the record means nothing until the packet is
+// sent: the row has all.
 type packet struct {
 	sentAt int64 // last transmission
 	label
 }
 
-// A label is a packet but for its time.
+// A label is a packet without the time.
 type label struct {
 	size    uint16 // nominal, bytes
 	entropy uint16 // of the last transmission
@@ -34,7 +34,7 @@ type label struct {
 	nacks   uint8 // resends that NACKs have caused
 }
 
-// copies says which transmissions of a packet may still be answered.
+// copies is the transmissions of a packet that may still be answered.
 type copies uint8
 
 const (
@@ -53,8 +53,8 @@ func (c copies) again() copies {
 	return min(c+1, copiesMore)
 }
 
-// refused is c after a NACK of the last transmission: the next one is then the only one that
-// an answer with the retransmit flag can belong to.
+// refused is c after a NACK of the last transmission: an answer with the retransmit flag can
+// then belong only to the next transmission.
 func (c copies) refused() copies {
 	if c == copiesOne {
 		return copiesRefused
@@ -62,14 +62,13 @@ func (c copies) refused() copies {
 	return c
 }
 
-// unambiguous reports whether an acknowledgement with this echo of the retransmit flag can
-// only be that of the last transmission.
+// unambiguous reports whether an acknowledgement with the given echo of the retransmit flag
+// can only be for the last transmission.
 func (c copies) unambiguous(retx bool) bool {
 	return c == copiesFirst && !retx || c == copiesOne && retx
 }
 
-// kind is a next_hdr, or a ctl_type with kindControl, and what else the header
-// of a packet says.
+// kind is a next_hdr, or a ctl_type with kindControl, and further header flags of a packet.
 type kind uint8
 
 const (
@@ -84,8 +83,8 @@ func (k kind) control() bool     { return k&kindControl != 0 }
 func (k kind) next() pds.NextHdr { return pds.NextHdr(k & kindMask) }
 func (k kind) ctl() pds.CtlType  { return pds.CtlType(k & kindMask) }
 
-// A row is what is known of 64 consecutive PSNs, bit i of each word being packet i's, and
-// where their records are: one cache line.
+// A row is the knowledge of 64 consecutive PSNs, bit i of each word being packet i's, and the
+// places of the records: one cache line.
 type row struct {
 	released uint64 // its response, or word that there is none, has been given up
 	flight   uint64 // congestion control counts it as in flight
@@ -104,21 +103,21 @@ func (r *row) begin(i uint32, handle uint64, size uint16, k kind) {
 	r.handle, r.size, r.kind = handle-uint64(i), size, k
 }
 
-// fits reports whether packet i is like those of the row, which are alike.
+// fits reports whether packet i is like the packets of the row, all alike.
 func (r *row) fits(i uint32, handle uint64, size uint16, k kind) bool {
 	return r.size == size && r.handle+uint64(i) == handle && r.kind == k
 }
 
-// A chunk is the records of 16 consecutive PSNs: four cache lines that each packet
-// needs when it is sent and acknowledged, and four that few do. What a free one says can
-// be read until it is handed out again.
+// A chunk is the records of 16 consecutive PSNs: four cache lines for each packet sent and
+// acknowledged, and four for few packets. The content of a free chunk can be read until
+// handed out again.
 type chunk struct {
 	packet [chunkLen]packet
 	handle [chunkLen]uint64 // the submitter's, where the row's packets are not alike
 	dueAt  [chunkLen]int64  // with kindDue; waiting for retransmission: not before; otherwise: timeout
 }
 
-// memory is what [MemoryConfig] sizes. Single writer, the manager's.
+// memory is the memory sized by [MemoryConfig]. Single writer, the manager's.
 type memory struct {
 	row   []row    // 0 is never handed out
 	chunk []chunk  // likewise
@@ -148,25 +147,25 @@ func (m *memory) rowAt(slot uint16, off uint32) *uint32 {
 	return &m.ring[uint32(slot)<<m.shift|off/rowLen&m.words]
 }
 
-// MemoryConfig sizes what the PDCs of one [Manager] share: records of packets sent, stored
-// responses, and the events for the layer above. It is allocated once.
+// MemoryConfig sizes the shared memory of a [Manager]'s PDCs: records of packets sent, stored
+// responses, and the events for the layer above, allocated once.
 type MemoryConfig struct {
 	// Chunks is records of sent packets in units of 16, each 576 bytes, up to 2^24; 0 means 2 for
-	// each PDC, at most 65,536, and at least what two PDCs with a full window of Config.Range
-	// need. There are a sixteenth more, for the packets that close PDCs.
+	// each PDC, at most 65,536, and at least enough for two PDCs with a full window of
+	// Config.Range. A sixteenth more is for the packets that close PDCs.
 	Chunks    int
 	Responses int // stored responses besides the one that each PDC has to itself, up to 2^24; 0 means 1 for each PDC, at least 2,048
 	Events    int // room for events beyond those of one packet, up to 2^24; 0 means 1024
 
-	// Where Config.MaxAckData is more than its default, LongResponses of the stored
+	// Where Config.MaxAckData is more than the default, LongResponses of the stored
 	// responses may be longer than [ResponseMax], up to 65,535 (default: one for each
 	// PDC, at most 256).
 	LongResponses int
 
-	// With Config.BufferROD, Buffers is how many packets of ordered PDCs may be
-	// buffered, up to 65,535 (default: 2048). The caller keeps the packets; here each takes
-	// one more response. A PDC gets another buffer, as another of Responses, only while more
-	// are free than it has. So with the default one PDC alone may have a whole window.
+	// With Config.BufferROD, Buffers is the most packets of ordered PDCs buffered, up to
+	// 65,535 (default: 2048). The caller keeps the packets; here each takes one more
+	// response. A PDC gets one more buffer, or one more of Responses, only while more are
+	// free than the PDC has. So with the default a single PDC may have a whole window.
 	Buffers int
 
 	pdcs        int  // that share it, 1 to 65,535
@@ -181,7 +180,7 @@ const (
 	maxEvents    = 1 << 24
 )
 
-// fill gives what is 0 its default.
+// fill gives zero fields the defaults.
 func (c *MemoryConfig) fill() error {
 	err := cmp.Or(
 		fill("MemoryConfig.Chunks", &c.Chunks, max(min(2*c.pdcs, 1<<16), 2*(c.ranges/chunkLen+1)), maxChunks),
@@ -203,7 +202,7 @@ func newMemory(c MemoryConfig) (*memory, error) {
 	}
 	closing := c.Chunks/16 + 1
 	chunks := c.Chunks + closing
-	// Every row in use has a chunk, except for one of each PDC at most.
+	// Every row in use has a chunk, except for at most one per PDC.
 	m := &memory{
 		closing: closing,
 		row:     slab.Make[row](chunks + c.pdcs + 1),
@@ -233,7 +232,7 @@ func newMemory(c MemoryConfig) (*memory, error) {
 	return m, nil
 }
 
-// takeRow returns a row of which nothing is known.
+// takeRow returns an empty row.
 func (m *memory) takeRow() uint32 {
 	i := m.freeRow
 	r := &m.row[i]
@@ -244,7 +243,7 @@ func (m *memory) takeRow() uint32 {
 
 func (m *memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
 
-// freeChunks is how many there are for whoever asks.
+// freeChunks is the number of chunks free for any use.
 func (m *memory) freeChunks() int { return max(len(m.free)-m.closing, 0) }
 
 // has reports whether there is a chunk for packets of a kind.
@@ -252,7 +251,7 @@ func (m *memory) has(k kind) bool {
 	return len(m.free) > m.closing || k.control() && k.ctl() == pds.CtlCloseCmd && len(m.free) > 0
 }
 
-// takeChunk returns a chunk, of which there is one.
+// takeChunk returns a chunk; one must be free.
 func (m *memory) takeChunk() uint32 {
 	last := len(m.free) - 1
 	i := m.free[last]
@@ -266,19 +265,19 @@ func (m *memory) putChunk(i uint32) {
 	m.free[n] = i
 }
 
-// chunkOf returns the number of the chunk that a packet at an offset is in, whose row is
+// chunkOf returns the number of the chunk a packet at an offset is in, whose row is
 // number i.
 func (m *memory) chunkOf(i, offset uint32) uint32 { return m.row[i].chunk[offset%rowLen/chunkLen] }
 
-// in returns the chunk that packet i of a row is in.
+// in returns the chunk of packet i of a row.
 func (m *memory) in(r *row, i uint32) *chunk {
 	return &m.chunk[r.chunk[i/chunkLen%(rowLen/chunkLen)]]
 }
 
-// record returns that of packet i of a row.
+// record returns the record of packet i of a row.
 func (m *memory) record(r *row, i uint32) *packet { return &m.in(r, i).packet[i%chunkLen] }
 
-// handle returns what the submitter calls packet i of a row.
+// handle returns the submitter's handle of packet i of a row.
 func (m *memory) handle(r *row, i uint32) uint64 {
 	if r.size != 0 {
 		return r.handle + uint64(i)
@@ -287,8 +286,7 @@ func (m *memory) handle(r *row, i uint32) uint64 {
 	return h
 }
 
-// submitted returns what packet i of a row was submitted as. Once it has been sent its
-// record says so too.
+// submitted returns packet i of a row as submitted. Once sent the record has the same.
 func (m *memory) submitted(r *row, i uint32) (handle uint64, size uint16, k kind) {
 	if r.size != 0 {
 		return r.handle + uint64(i), r.size, r.kind
@@ -312,8 +310,8 @@ func (m *memory) write(r *row, i uint32, handle uint64, l label) {
 	c.packet[i%chunkLen].label = l // it is sent before its times mean anything
 }
 
-// due returns when packet i of a row, which has been sent, is to be looked at again; rto is
-// how long its first answer may take.
+// due returns the time of the next look at packet i of a row, sent before; rto is the time
+// allowed for the first answer.
 func (m *memory) due(rto int64, r *row, i uint32) int64 {
 	c := m.in(r, i)
 	if pkt := &c.packet[i%chunkLen]; pkt.kind&kindDue == 0 {
@@ -322,14 +320,14 @@ func (m *memory) due(rto int64, r *row, i uint32) int64 {
 	return c.dueAt[i%chunkLen]
 }
 
-// postpone sets that of a packet that is or was queued.
+// postpone sets the due time of a packet queued now or before.
 func (m *memory) postpone(r *row, i uint32, at int64) {
 	c := m.in(r, i)
 	c.packet[i%chunkLen].kind |= kindDue
 	c.dueAt[i%chunkLen] = at
 }
 
-// weigh counts the packets of a row that bits64 names, and their bytes.
+// weigh counts the packets of a row named by bits64, and the bytes.
 func (m *memory) weigh(r *row, bits64 uint64) (packets int32, bytes int64) {
 	packets = int32(bits.OnesCount64(bits64))
 	if r.size != 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Packet is one packet of a message as the layer above hands it down.
+// Packet is one packet of a message as handed down by the layer above.
 type Packet struct {
 	Handle uint64      // names the packet in events
 	Size   uint16      // nominal, bytes
@@ -16,9 +16,9 @@ type Packet struct {
 	AR     bool        // ask for an acknowledgement at once
 }
 
-// Begin takes a message onto h: the PDC is not closed before its EOM has been
-// submitted. Messages do not interleave: the caller submits all packets of one
-// before those of the next. The errors are [ErrUnknown], [ErrState] and [ErrNoMemory].
+// Begin takes a message onto h: the PDC is not closed before the message's EOM has been
+// submitted. Messages do not interleave: the caller submits all packets of a message
+// before the next. The errors are [ErrUnknown], [ErrState] and [ErrNoMemory].
 func (m *Manager) Begin(h Handle) error {
 	p, err := m.taking(h)
 	if err != nil {
@@ -27,8 +27,8 @@ func (m *Manager) Begin(h Handle) error {
 	return countUp(&p.openMsgs)
 }
 
-// countUp adds one to a number of open messages or of locks: were that forgotten, the PDC
-// would close before the last of them has ended.
+// countUp adds 1 to a number of open messages or of locks: on an overflow the PDC would
+// close before the last has ended.
 func countUp(n *uint16) error {
 	if *n == math.MaxUint16 {
 		return ErrNoMemory
@@ -37,7 +37,7 @@ func countUp(n *uint16) error {
 	return nil
 }
 
-// taking returns the PDC of h, which has to take messages.
+// taking returns the PDC of h, required to take messages.
 func (m *Manager) taking(h Handle) (*PDC, error) {
 	p := m.get(h)
 	switch {
@@ -49,10 +49,10 @@ func (m *Manager) taking(h Handle) (*PDC, error) {
 	return p, nil
 }
 
-// Announce tells congestion control of bytes, nominal, 0 or more, that are to be submitted
-// on h; packets that were not announced are counted when they are submitted. It
-// is how a receiver that grants credit learns of a whole message at once. The errors are
-// [ErrUnknown] and, of a target's PDC, [ErrNoMemory].
+// Announce tells congestion control of nominal bytes, 0 or more, to be submitted on h;
+// packets not announced are counted when submitted. By Announce a receiver granting
+// credit learns of a whole message at once. The errors are [ErrUnknown] and, of a
+// target's PDC, [ErrNoMemory].
 func (m *Manager) Announce(now int64, h Handle, bytes int64) error {
 	p := m.get(h)
 	if p == nil {
@@ -67,7 +67,7 @@ func (m *Manager) Announce(now int64, h Handle, bytes int64) error {
 	return nil
 }
 
-// Submit queues a packet on h and returns the PSN it gets. The errors are
+// Submit queues a packet on h and returns the packet's PSN. The errors are
 // [ErrUnknown], [ErrState], [ErrWindowFull] and [ErrNoMemory]; the last two pass
 // when packets are released, or other PDCs end.
 func (m *Manager) Submit(now int64, h Handle, pkt Packet) (pds.PSN, error) {
@@ -78,9 +78,9 @@ func (m *Manager) Submit(now int64, h Handle, pkt Packet) (pds.PSN, error) {
 	return w.psn(w.tail - 1), nil
 }
 
-// SubmitRun queues n packets that are alike but for their handles, which count up
-// from that of first. It returns how many it has taken and, if that is not all, the error
-// that [Manager.Submit] has for the next.
+// SubmitRun queues n packets alike but for the handles, which count up from first's.
+// Results are the number taken and, if not all, the error of [Manager.Submit] for the
+// next.
 func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken int, err error) {
 	p := m.get(h)
 	switch {
@@ -123,7 +123,7 @@ func (p *Packet) kind() kind {
 	return k
 }
 
-// submitted accounts for n packets that p has got.
+// submitted accounts for n packets given to p.
 func (s *scheduler) submitted(now int64, p *PDC, first *Packet, n int) {
 	if first.EOM {
 		p.openMsgs -= min(p.openMsgs, uint16(n))
@@ -136,9 +136,9 @@ func (s *scheduler) submitted(now int64, p *PDC, first *Packet, n int) {
 	s.wake(p)
 }
 
-// Lock keeps h from closing until as many calls of [Manager.Unlock]: more is to
-// come on it than the open messages tell, such as the data of a read. The errors are
-// [ErrUnknown] and [ErrNoMemory].
+// Lock keeps h from closing until as many calls of [Manager.Unlock]: more is to come than
+// shown by the open messages, such as the data of a read. The errors are [ErrUnknown] and
+// [ErrNoMemory].
 func (m *Manager) Lock(h Handle) error {
 	p := m.get(h)
 	if p == nil {
@@ -147,8 +147,8 @@ func (m *Manager) Lock(h Handle) error {
 	return countUp(&p.locks)
 }
 
-// Unlock takes one [Manager.Lock] back. Without one it does nothing. The only error
-// is [ErrUnknown].
+// Unlock takes one [Manager.Lock] back. Without a lock Unlock does nothing. The only
+// error is [ErrUnknown].
 func (m *Manager) Unlock(now int64, h Handle) error {
 	p := m.get(h)
 	if p == nil {
@@ -160,9 +160,8 @@ func (m *Manager) Unlock(now int64, h Handle) error {
 	return nil
 }
 
-// EndMessage closes a message whose EOM is never submitted, because it failed.
-// unsent is what was announced for it and not submitted, bytes. The only error is
-// [ErrUnknown].
+// EndMessage closes a failed message whose EOM is never submitted. unsent is the bytes
+// announced for the message and not submitted. The only error is [ErrUnknown].
 func (m *Manager) EndMessage(now int64, h Handle, unsent int64) error {
 	p := m.get(h)
 	if p == nil {
@@ -174,9 +173,8 @@ func (m *Manager) EndMessage(now int64, h Handle, unsent int64) error {
 	return nil
 }
 
-// Withdraw takes back bytes that were announced for h and are not going to be
-// submitted, while their message goes on: its rest is a notice that it failed. The only
-// error is [ErrUnknown].
+// Withdraw takes back bytes announced for h and never to be submitted, while the message
+// goes on: the rest is a notice of failure. The only error is [ErrUnknown].
 func (m *Manager) Withdraw(now int64, h Handle, bytes int64) error {
 	p := m.get(h)
 	if p == nil {

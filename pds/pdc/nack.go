@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// putNACK writes a NACK to out, counts it, and returns its length.
+// putNACK writes a NACK to out, counts the NACK, and returns the length.
 func (w *answers) putNACK(out []byte, n *pds.Nack) int {
 	k, _ := n.Encode(out)
 	w.stats.NACKs++
@@ -34,9 +34,9 @@ func (w *answers) nackPDC(p *PDC, b *inbound, out []byte, r *Result, code pds.Na
 	r.Reply = w.refuse(p, b, out, code)
 }
 
-// nackStranger answers a packet that has no PDC here, within limits. There are none for a packet
-// that a switch has cut: the answer is no longer than what came, and a peer that does not hear of
-// it takes all that was cut of its first window to be under way until that times out.
+// nackStranger answers a packet with no PDC here, within limits. Packets cut by a switch are
+// not limited: the answer is no longer than the packet, and a peer without an answer takes all
+// cut packets of the first window to be under way until a time-out.
 func (w *answers) nackStranger(now int64, b *inbound, out []byte, r *Result, code pds.NackCode) {
 	if !code.IsTrimmed() && !w.limiter.allow(now, b.src) {
 		w.stats.Muted++
@@ -46,10 +46,10 @@ func (w *answers) nackStranger(now int64, b *inbound, out []byte, r *Result, cod
 	r.Reply = w.putNACK(out, &n)
 }
 
-// nackUnasked tells the peer that p is gone: the wait for its CLOSE_CMD is over. A
-// NACK counts only for a packet that is out, and the lowest missing one is what that
-// would be. An initiator with nothing out ignores it, as it ignores forged ones, and
-// is told INV_DPDCID when it sends again.
+// nackUnasked tells the peer that p is gone: the wait for the CLOSE_CMD is over. A NACK counts
+// only for an outstanding packet, so the lowest missing packet is named. An initiator with
+// nothing outstanding ignores the NACK, like a forged NACK, and is told INV_DPDCID when
+// sending again.
 func (w *answers) nackUnasked(p *PDC, out []byte) int {
 	return w.putNACK(out, &pds.Nack{
 		Code: pds.NackClosingInErr, PSN: p.rx.Missing(), SPDCID: p.handle.ID(), DPDCID: p.peerID,

@@ -9,8 +9,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A recovery draws the conclusions: from acknowledgements and refusals, and from time that has
-// passed without.
+// A recovery draws the conclusions: from acknowledgements and refusals, and from time passed
+// without either.
 type recovery struct {
 	p      *Params
 	mem    *memory
@@ -26,7 +26,7 @@ type recovery struct {
 	life   *life
 }
 
-// receiveNACK takes in a refusal. It is never answered.
+// receiveNACK takes in a refusal. A NACK is never answered.
 func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 	var n pds.Nack
 	size, err := decodeNACK(&n, t, in.Packet)
@@ -71,12 +71,11 @@ func decodeNACK(n *pds.Nack, t pds.Type, b []byte) (int, error) {
 	return size, err
 }
 
-// react does what the code asks of the source. (UE Specification 1.0.x, Table
-// 3-59; class by class.) What speaks of a packet that is not outstanding changes
-// nothing, whatever the code: a refusal of the whole PDC names a packet of it. But
-// nothing is outstanding of a PDC whose window is stuck or that gets no credit, so there
-// the answer to its ACK_REQ, about the last packet, can say that the target has gone, or
-// that another PDC has its id by now. What a stranger can say is confirmed first, see
+// react does the source's part for the code. (UE Specification 1.0.x, Table 3-59; class by
+// class.) A NACK of a packet that is not outstanding changes nothing, for any code: even a
+// refusal of the whole PDC names a packet. But a PDC with a stuck window or without credit has
+// nothing outstanding, so there the answer to the ACK_REQ about the last packet can report a
+// gone target, or a reused id. A NACK that a stranger could send is confirmed first, see
 // [recovery.challenge].
 func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 	off := p.tx.offset(n.PSN)
@@ -119,8 +118,8 @@ func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 	}
 }
 
-// refusal takes a NACK that refuses the whole PDC and names a packet of it. A PDC that only waits
-// for the answer to its CLOSE_CMD has nothing left to lose.
+// refusal takes a NACK that refuses the whole PDC and names a packet. A PDC only waiting for the
+// answer to a CLOSE_CMD has nothing left to lose.
 func (rec *recovery) refusal(now int64, p *PDC, n *pds.Nack) error {
 	switch {
 	case !p.strange(n) || p.state == StateCloseAckWait:
@@ -132,10 +131,9 @@ func (rec *recovery) refusal(now int64, p *PDC, n *pds.Nack) error {
 	return ErrStale
 }
 
-// nackRetx has one packet sent again: at once if it was lost on the way, since
-// that is proven, otherwise when the target may have what it lacked. So of the NACKs for a
-// packet one is acted on in NACK_Retx_Time, but for those of copies that were cut: each
-// copy can be lost once.
+// nackRetx has one packet sent again: at once after a proven loss on the way, otherwise when the
+// target may have the missing resource. So one NACK for a packet is acted on in NACK_Retx_Time,
+// except NACKs of cut copies: each copy can be lost once.
 func (rec *recovery) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	pkt := p.tx.packet(rec.mem, off)
 	at := deadline.After(now, rec.p.c.NackRetxTime)
@@ -151,10 +149,9 @@ func (rec *recovery) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error 
 	return rec.nackAgain(now, p, off, n, at)
 }
 
-// nackForget sends a packet again although a SACK said that it had arrived: the
-// target does not have it, or has it and cannot repeat the response otherwise. Nothing in
-// the NACK says which question it answers, so for NACK_Retx_Time after that another one is
-// taken for a copy.
+// nackForget sends a packet again shown by a SACK to have arrived: the target does not have the
+// packet, or cannot repeat the response otherwise. The NACK does not name the question it
+// answers, so for NACK_Retx_Time a second NACK is taken for a copy.
 func (rec *recovery) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	if pkt := p.tx.packet(rec.mem, off); pkt.nacks > 0 && now < deadline.After(pkt.sentAt, rec.p.c.NackRetxTime) {
 		return ErrStale
@@ -166,7 +163,7 @@ func (rec *recovery) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) erro
 	p.tx.unqueue(r, 1<<i) // no need to ask again
 	p.tx.forget(rec.mem, off)
 	if pkt := rec.mem.record(r, i); !pkt.kind.control() {
-		// Back into flight for a moment, so that the refusal finds it there.
+		// Back into flight for a moment, so the refusal finds the packet there.
 		rec.cc.OnNewData(ccc.Handle(p.handle), now, int64(pkt.size))
 		rec.cc.OnSend(ccc.Handle(p.handle), now, ccc.Sent{Size: int64(pkt.size)})
 		r.flight |= 1 << i
@@ -209,8 +206,8 @@ func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at in
 	return nil
 }
 
-// refused gives p up, of which a packet has been refused as often as it may. What a stranger can
-// say leaves that to the packet's time-outs.
+// refused gives p up after the most refusals of a packet. After NACKs that a stranger could send
+// the packet's time-outs decide instead.
 func (rec *recovery) refused(now int64, p *PDC, n *pds.Nack) error {
 	if p.strange(n) {
 		return ErrStale
@@ -220,7 +217,7 @@ func (rec *recovery) refused(now int64, p *PDC, n *pds.Nack) error {
 	return nil
 }
 
-// takeBack takes a refused packet out of flight and queues it.
+// takeBack takes a refused packet out of flight and queues the packet.
 func (s *source) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 	l := p.tx.enqueue(s.mem, off, at)
 	if !l.counted {
@@ -237,7 +234,7 @@ func (s *source) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack) 
 	s.sched.release(p)
 }
 
-// A shortage is how want of memory at the peer, or of room in the network, goes on, on one PDC.
+// A shortage is the state of a PDC's want of memory at the peer, or of room in the network.
 type shortage struct {
 	since int64  // the last refusal that counts: of those in one pause the first
 	moved uint32 // is another number if the PDC has made progress
@@ -246,9 +243,9 @@ type shortage struct {
 	nack pds.NackCode // of any kind: the last refusal of a packet that was refused too often
 }
 
-// shortage counts a refusal for want of memory, or of room on the way, and returns how many count
-// since moved was another number, as it is when a packet has been released, or a new one sent:
-// then there is room now and again, and it is worth while to ask soon.
+// shortage counts a refusal for want of memory, or of room on the way, and returns the count
+// since the last change of moved. moved changes with a released packet, or a new packet sent:
+// with room now and again, asking soon is worth while.
 func (s *source) shortage(now int64, p *PDC, moved uint32) uint8 {
 	was := &s.mem.shortage[p.slot()]
 	if moved != was.moved || was.tries == 0 {
@@ -259,8 +256,9 @@ func (s *source) shortage(now int64, p *PDC, moved uint32) uint8 {
 	return was.tries
 }
 
-// hasten has the lowest packet sent at once if it waits for memory of the peer and others have
-// got through: the target keeps some for it, and those behind it have no use for theirs before.
+// hasten has the lowest packet sent at once if waiting for memory of the peer while others have
+// got through: the target keeps memory for the lowest packet, and the packets behind have no use
+// for memory before.
 func (m *memory) hasten(now int64, p *PDC) {
 	s := &m.shortage[p.slot()]
 	if s.tries == 0 || s.moved == p.tx.base+p.tx.cack || !p.tx.outstanding() {
@@ -272,9 +270,9 @@ func (m *memory) hasten(now int64, p *PDC) {
 	}
 }
 
-// void gives up the packet at off, for which the target has had no memory too often: a NOOP
-// takes its PSN, which nothing may skip. So the PDC, which others use, goes on. Congestion
-// control hears that the packet has got there, as it has.
+// void gives up the packet at off, refused too often for want of memory: a NOOP takes the PSN,
+// since no PSN may be skipped. So the PDC goes on for others. Congestion control hears of an
+// arrival, as is true.
 //
 // The specification has the PDC fail.
 func (s *source) void(now int64, p *PDC, off uint32, n *pds.Nack) error {
@@ -297,9 +295,8 @@ func (s *source) void(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	return nil
 }
 
-// gap returns the packet that a ROD_OOO about the one at off, which is live, says is missing.
-// That is the one at off, or, with targets that name the packet that came too early instead,
-// the one that the payload names.
+// gap returns the missing packet according to a ROD_OOO about the live packet at off: the packet
+// at off, or, for targets that name the early packet instead, the packet named by the payload.
 func (w *sendWindow) gap(m *memory, off uint32, n *pds.Nack) uint32 {
 	if e := w.offset(pds.PSN(n.Payload)); e-w.base < off-w.base && w.live(m, e) {
 		return e
@@ -307,12 +304,11 @@ func (w *sendWindow) gap(m *memory, off uint32, n *pds.Nack) uint32 {
 	return off
 }
 
-// goBack sends everything from the gap on again: the target keeps nothing that is
-// ahead of it. Not more often than once in NACK_Retx_Time for the same gap, nor than once
-// in a round trip for any: no target can know of another one before it has what is sent now,
-// and one that names them all would have the window sent as many times. Where the
-// packet that is missing waits for its time, because another NACK has refused it, all
-// behind it waits with it.
+// goBack sends everything from the gap on again, since the target keeps nothing ahead of a gap.
+// At most once in NACK_Retx_Time for the same gap, and once in a round trip for any gap: no
+// target can know of a new gap before receiving the present packets, and a NACK for each packet
+// would have the window sent as many times. If the missing packet waits for a later time, after
+// a different NACK, all packets behind wait, too.
 func (rec *recovery) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	gap := p.tx.psn(off)
 	pause := min(rec.p.c.BaseRTT, rec.p.c.NackRetxTime)
@@ -338,7 +334,7 @@ func (rec *recovery) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	return nil
 }
 
-// rewind queues every packet from off on that has not arrived, to go at that time. Congestion
+// rewind queues every packet from off on that has not arrived, to go at the time at. Congestion
 // control hears of all of them at once: a window of them may not cost as much as so many packets.
 func (s *source) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 	lost := p.tx.enqueueFrom(s.mem, off, now, at)
@@ -350,10 +346,10 @@ func (s *source) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 	s.sched.release(p)
 }
 
-// renumber starts all over at another PSN, which the target has demanded. It does so once in
-// NACK_Retx_Time, and as often as a packet is sent again because of NACKs: the count of the
-// lowest one says so, those of the others begin anew. The first packet goes without credit: to
-// be asked for some in turn takes longer than the target waits for it.
+// renumber starts all over at a new PSN demanded by the target, at most once in NACK_Retx_Time,
+// and as often as a packet is sent again because of NACKs: the lowest packet's count tells, and
+// all other counts begin anew. The first packet goes without credit: credit in turn would take
+// longer than the target's wait.
 func (rec *recovery) renumber(now int64, p *PDC, start pds.PSN) error {
 	again := p.wentTo == p.tx.start-1 && now < deadline.After(p.wentAt, rec.p.c.NackRetxTime)
 	if start == p.tx.start || again {
@@ -380,8 +376,7 @@ func (rec *recovery) renumber(now int64, p *PDC, start pds.PSN) error {
 	return nil
 }
 
-// nackFatal ends the PDC. Where the target has no such PDC there is nobody to
-// close it with.
+// nackFatal ends the PDC. Without the PDC at the target nobody is there to close with.
 func (rec *recovery) nackFatal(now int64, p *PDC, code pds.NackCode) {
 	over := code == pds.NackInvDPDCID || code == pds.NackClosing || code == pds.NackClosingInErr
 	if p.state == StateCloseAckWait && over {
@@ -395,7 +390,7 @@ func (rec *recovery) nackFatal(now int64, p *PDC, code pds.NackCode) {
 	rec.life.fail(now, p, Cause(code))
 }
 
-// wakeAt has p send what is queued, now or when it is due.
+// wakeAt has p send the queued packets, now or when due.
 func (s *source) wakeAt(now int64, p *PDC) {
 	if *p.tx.rtxAt(s.mem) <= now {
 		s.sched.wake(p)

@@ -9,13 +9,13 @@ import (
 // nullLen is the length of a default response. (UE Specification 1.0.x, Table 3-43.)
 const nullLen = 12
 
-// requestName is what a default response that is made here repeats of a request: message_id and
-// JobID, 0 where they are not known. The other fields are 0, RC_NULL among them: what the
-// layer above has answered is not kept, and went to the initiator with the first copy.
+// requestName is the part of a request repeated in a default response made here: message_id
+// and JobID, 0 if unknown. All other fields are 0, including RC_NULL: the answer of the layer
+// above is not kept, and went to the initiator with the first copy.
 //
 // Every acknowledgement that names a request has a response. The reference provider never
-// ends a packet whose acknowledgement has none, and with one lost acknowledgement its message
-// waited for ever.
+// ends a packet whose acknowledgement lacks a response, and after one lost acknowledgement
+// the message waited for ever.
 type requestName uint64
 
 // Places of the fields in the first 8 bytes of a response, and of a request.
@@ -37,8 +37,8 @@ func nameOf(next pds.NextHdr, b []byte) requestName {
 	return v & nameJob // the others have something else where message_id is
 }
 
-// sameMessage is how many packets before a request are surely of its message, on an ordered
-// PDC: all that are whole before its message_offset.
+// sameMessage is the number of packets before a request surely of the same message, on an
+// ordered PDC: all whole packets before message_offset.
 func sameMessage(next pds.NextHdr, b []byte) uint32 {
 	const som, eom = 1, 2
 	if next != pds.NextRequestStd || len(b) < semanticLen[next] || b[1]&som != 0 {
@@ -51,8 +51,8 @@ func sameMessage(next pds.NextHdr, b []byte) uint32 {
 	return at / size
 }
 
-// putNull has the acknowledgement bring the default response to what n names. It is written
-// to out where it follows an ACK_CC, so that nothing is copied.
+// putNull has the acknowledgement bring the default response for n. The response is written
+// in place behind the ACK_CC in out, so nothing is copied.
 func (a *ackSpec) putNull(out []byte, n requestName) {
 	b := out[pds.AckCCLen:][:nullLen]
 	binary.BigEndian.PutUint64(b, uint64(n))

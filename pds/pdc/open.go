@@ -8,10 +8,9 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Open returns the PDC that a new message of the given key goes on: one that is
-// open, or a new one. ticket names the message if it has to wait for a PDC; then
-// the error is [ErrWaiting], and an event tells the rest. Other errors are
-// [ErrPaused] and [ErrTableFull].
+// Open returns the PDC for a new message of the given key: an open PDC, or a new one.
+// ticket names a message that has to wait for a PDC; then the error is [ErrWaiting], and an
+// event tells the rest. Other errors are [ErrPaused] and [ErrTableFull].
 //
 // The PDC takes the message with [Manager.Begin].
 func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error) {
@@ -31,8 +30,8 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 	return 0, ErrWaiting
 }
 
-// usable returns the PDC of the key that takes messages. There is one at most, since one
-// that takes none any more has left the table.
+// usable returns the PDC of the key that takes messages. At most one does, since a PDC no
+// longer taking messages has left the table.
 func (l *life) usable(now int64, k *InitiatorKey) Handle {
 	h := l.table.Initiator(k)
 	if h == 0 || l.worn(now, &l.pdc[h.ID()]) {
@@ -42,7 +41,7 @@ func (l *life) usable(now int64, k *InitiatorKey) Handle {
 }
 
 func (l *life) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
-	// First, since an id that is given back has to rest.
+	// First, since an id given back has to rest.
 	if !l.mayBind(now, &ccc.Key{Source: k.Source, Destination: k.Destination, TC: k.TC}) {
 		return 0, ErrNoPDC
 	}
@@ -67,8 +66,8 @@ func (l *life) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
 	return h, nil
 }
 
-// begin makes the slot of h a PDC. Membership in the manager's lists outlives the
-// PDC that was there before.
+// begin makes the slot of h a PDC. Membership in the manager's lists outlives the slot's
+// last PDC.
 func (l *life) begin(now int64, h Handle, start pds.PSN) *PDC {
 	p := &l.pdc[h.ID()]
 	*p = PDC{
@@ -87,8 +86,8 @@ func (l *life) begin(now int64, h Handle, start pds.PSN) *PDC {
 	return p
 }
 
-// SetStartPSN makes an initiator PDC that has been given nothing to send start at
-// another PSN. It reports whether it did: for tests and recorded walks.
+// SetStartPSN makes an initiator PDC with nothing to send yet start at a given PSN, and
+// reports success: for tests and recorded walks.
 func (m *Manager) SetStartPSN(h Handle, start pds.PSN) bool {
 	p := m.get(h)
 	if p == nil || p.state != StateCreating || p.tx.tail != 0 {
@@ -99,7 +98,7 @@ func (m *Manager) SetStartPSN(h Handle, start pds.PSN) bool {
 	return true
 }
 
-// bind gives p the congestion control context of its peer and traffic class.
+// bind gives p the congestion control context for the PDC's peer and traffic class.
 func (l *life) bind(now int64, p *PDC) error {
 	k := ccc.Key{Source: p.local.Netip(), Destination: p.peer.Netip(), TC: p.tc}
 	c, opened, err := l.ctxs.Open(&k)
@@ -112,7 +111,7 @@ func (l *life) bind(now int64, p *PDC) error {
 			return err
 		}
 		// Contexts come and go while the peer may still count the credit of the last
-		// one, so the number of a slot is no name.
+		// context, so the number of a slot is no name.
 		l.cccID[c.Index()], _ = l.ctxs.NameAny(c, p.peer.Netip())
 		p.flags |= flagMeasure
 	}
@@ -126,7 +125,7 @@ func (l *life) bind(now int64, p *PDC) error {
 	return nil
 }
 
-// unbind takes p out of congestion control, with all that it has in flight.
+// unbind takes p out of congestion control, with all packets in flight.
 func (l *life) unbind(now int64, p *PDC) {
 	l.sched.unparkAll(p.cc) // p may wait with its context, which its slot is to leave
 	freed, rtt := l.cc.Unbind(ccc.Handle(p.handle), now)
@@ -137,8 +136,7 @@ func (l *life) unbind(now int64, p *PDC) {
 	p.cc = 0
 }
 
-// openTarget opens a PDC for a SYN packet, or finds the one that it belongs to, which may
-// be one that rests.
+// openTarget opens a PDC for a SYN packet, or finds the packet's PDC, maybe resting.
 func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, err error) {
 	k := TargetKey{Source: b.src.Netip(), Destination: b.dst.Netip(), SPDCID: b.spdcid}
 	h, err := m.table.Target(&k)
@@ -190,9 +188,9 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	return p, 0, nil
 }
 
-// refusesSYN judges a SYN packet that belongs to no PDC before it opens one: refused later,
-// it would leave the PDC behind. An ordered PDC is opened by its first packet, and the ones
-// behind that are told to go back to it.
+// refusesSYN judges a SYN packet without a PDC before opening one: a later refusal would
+// leave the PDC behind. An ordered PDC is opened by the first packet, and packets behind
+// are told to go back to the first.
 func (s *starts) refusesSYN(b *inbound) (pds.NackCode, error) {
 	switch {
 	case b.clears: // it has an answer to one, so it knows a PDC of this target's former life

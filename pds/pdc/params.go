@@ -13,7 +13,7 @@ const (
 	rtoMax      = 8_000_000_000 // cap of the backed-off timeout, ns
 )
 
-// Params is a validated [Config]. It is immutable and shared.
+// Params is a validated [Config]. Params are immutable and shared.
 type Params struct {
 	c Config // with the defaults filled in
 
@@ -31,11 +31,11 @@ type Params struct {
 // MaxAckData is how much read data rides in an ACK, bytes.
 func (p *Params) MaxAckData() int { return p.c.MaxAckData }
 
-// ReplyMax is the longest packet that a manager answers with: [ReplyMax], or more with a
-// MaxAckData above its default.
+// ReplyMax is the longest answer of a manager: [ReplyMax], or more with a
+// MaxAckData above the default.
 func (p *Params) ReplyMax() int { return p.replyMax }
 
-// rto is the timeout of a packet that has timed out n times:
+// rto is the timeout of a packet timed out n times:
 // min(RTO_Init_Time x 2^n, 8 s).
 func (p *Params) rto(n uint8) int64 { return deadline.Backoff(p.c.RTOInit, n, rtoMax) }
 
@@ -44,12 +44,12 @@ func (p *Params) longestRTO() int64 {
 	return p.rto(uint8(min(p.maxRTOs, rtoForever)))
 }
 
-// refused is how long to wait after the target has refused to open a PDC for the
-// (n+1)th time: NACK_Retx_Time x 2^n, at most 8 s. What it lacks comes back when
-// somebody else closes, and asking more often does not hurry that.
+// refused is the wait after the target's (n+1)th refusal to open a PDC:
+// NACK_Retx_Time x 2^n, at most 8 s. The missing resource comes back when a peer
+// closes, not sooner for more questions.
 func (p *Params) refused(n uint8) int64 { return deadline.Backoff(p.c.NackRetxTime, n, rtoMax) }
 
-// peerRange is the number of PSNs that an mpr stands for.
+// peerRange is the number of PSNs an mpr stands for.
 func (p *Params) peerRange(mpr uint8) uint32 {
 	if mpr == 0 {
 		return uint32(p.c.OverrideMPRZero)
@@ -57,7 +57,7 @@ func (p *Params) peerRange(mpr uint8) uint32 {
 	return uint32(mpr) * mprUnit
 }
 
-// limit is peerRange, but not more than this side tracks.
+// limit is peerRange, but not more than tracked here.
 func (p *Params) limit(mpr uint8) uint16 { return uint16(min(p.peerRange(mpr), p.ranges)) }
 
 const never = math.MaxInt64

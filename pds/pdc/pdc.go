@@ -26,18 +26,17 @@ const (
 	flagTurn                            // in the list of PDCs with a buffered request whose turn has come
 	flagExpected                        // initiator: the target has said that it expects later PSNs of the next PDC
 
-	// flagUnproven: of a live target, its peer has only sent SYN packets, which anybody can in
-	// the name of anybody. See Table.prove.
+	// flagUnproven: of a live target, the peer has only sent SYN packets, possible for anybody
+	// in the name of anybody. See Table.prove.
 	flagUnproven = flagRefused
 )
 
-// A PDC is one packet delivery context: both directions, at either end. It is a
-// value without pointers, to lie in a slab; see [Manager] for its rules. Single
-// writer.
+// A PDC is one packet delivery context: both directions, at either end. A PDC is a value
+// without pointers, to lie in a slab; see [Manager] for the rules. Single writer.
 //
-// Its first two cache lines are the hot ones. A source needs both, a target the second: who
-// the peer is and, of rx, up to where packets have arrived. The others are for what is out of
-// order, handed over, or late. The hot ones have to come first: the compiler's nil check
+// The first two cache lines are hot. A source needs both, a target the second: the peer's
+// identity and, of rx, the edge of the arrivals. The remaining lines are for packets out of
+// order, handed over, or late. The hot lines have to come first: the compiler's nil check
 // loads from the start of the struct.
 type PDC struct {
 	tx      sendWindow
@@ -85,13 +84,13 @@ type PDC struct {
 	wentAt   int64   // when that was followed
 }
 
-// Handle returns the name of p, which lives as long as the name is known.
+// Handle returns the name of p, known as long as the PDC lives or rests.
 func (p *PDC) Handle() Handle { return p.handle }
 
-// Peer returns the address of the other end.
+// Peer returns the address of the peer.
 func (p *PDC) Peer() Addr { return p.peer }
 
-// TC returns the traffic class of its requests.
+// TC returns the traffic class of the PDC's requests.
 func (p *PDC) TC() uint8 { return p.tc }
 
 func (p *PDC) is(f pdcFlags) bool { return p.flags&f != 0 }
@@ -104,13 +103,13 @@ func (p *PDC) set(f pdcFlags, on bool) {
 	}
 }
 
-// inUse reports whether messages are open on p, or it is locked.
+// inUse reports whether messages are open on p, or p is locked.
 func (p *PDC) inUse() bool { return p.openMsgs != 0 || p.locks != 0 }
 
 // syn reports whether packets still name the pool instead of the peer's PDCID.
 func (p *PDC) syn() bool { return p.peerID == 0 && p.is(flagInitiator) }
 
-// ctlFlags are the control packets that a PDC is to send.
+// ctlFlags are the control packets a PDC is to send.
 type ctlFlags uint8
 
 const (

@@ -6,34 +6,34 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Lines returns the addresses of the two cache lines of a PDC that a source needs first; a
-// target needs only the second. They are for prefetching: with thousands of PDCs in use a
-// packet waits for memory most of the time. Lines reads nothing of the PDC itself.
+// Lines returns the addresses of the two cache lines of a PDC needed first by a source; a
+// target needs only the second. The addresses are for prefetching: with thousands of PDCs
+// in use a packet waits for memory most of the time. Lines reads nothing of the PDC.
 //
-// Lines, PacketLines and SubmitLines panic on an id beyond the table; id 0, which is no
-// PDC's, is allowed.
+// Lines, PacketLines and SubmitLines panic on an id beyond the table; id 0, of no PDC, is
+// allowed.
 func (f *FastPath) Lines(id uint16) (send, peer uintptr) {
 	p := &f.pdc[id]
 	return uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&p.handle))
 }
 
-// PacketLines returns the addresses of the rows and the records of the packet that is
-// acknowledged next and of the one that is sent next. It reads the lines that Lines returns.
+// PacketLines returns the addresses of the rows and the records of the packet acknowledged
+// next and of the packet sent next. The lines of Lines are read.
 func (f *FastPath) PacketLines(id uint16) (first, current, acked, sent uintptr) {
 	w := &f.pdc[id].tx
 	return uintptr(unsafe.Pointer(&f.mem.row[w.first])), uintptr(unsafe.Pointer(&f.mem.row[w.current])),
 		uintptr(unsafe.Pointer(w.lowest(f.mem))), uintptr(unsafe.Pointer(w.upcoming(f.mem)))
 }
 
-// SubmitLines returns the addresses of what [Manager.SubmitRun] needs besides. It reads the
-// lines that Lines returns.
+// SubmitLines returns the addresses of further memory for [Manager.SubmitRun]. The lines of
+// Lines are read.
 func (f *FastPath) SubmitLines(id uint16) (pdc, ring uintptr) {
 	p := &f.pdc[id]
 	row := f.mem.rowAt(p.tx.slot, p.tx.tail)
 	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(row))
 }
 
-// Upcoming returns the PDCs that are next to send in [Manager.Transmit], at most n. Where
-// thousands wait for their turn, an acknowledgement lets packets of another PDC go than its
-// own. Valid until the next call.
+// Upcoming returns the PDCs that are next to send in [Manager.Transmit], at most n. With
+// thousands of PDCs waiting for a turn, an acknowledgement releases packets of a different
+// PDC. Valid until the next call.
 func (f *FastPath) Upcoming(n int) []pds.PDCID { return f.sched.data.first(n) }

@@ -7,11 +7,10 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// measure has a probe take the base round trip of a congestion control context
-// that is new: as a small packet in the class of control packets it meets no
-// queue, which data may. It goes out when the first answer of the peer names the
-// PDC, since a probe cannot open one, and only where more is to be sent than the
-// path holds: less is over before the result would matter.
+// measure has a probe take the base round trip of a new congestion control context: a small packet
+// in the class of control packets meets no queue, unlike data. The probe goes out when the first
+// answer of the peer names the PDC, since a probe cannot open a PDC, and only with more data than
+// fits the path: less is over before the result would matter.
 //
 // Source: UE Specification 1.0.x section 3.6.13.
 func (s *scheduler) measure(p *PDC) {
@@ -51,14 +50,14 @@ func (s *starts) putProbe(now int64, p *PDC, buf []byte, out *Out) {
 	s.reply.putControl(p, buf, out, pds.CtlProbe, pds.PSNPayload(p.tx.MaxCACK()+1))
 }
 
-// outageProbes is how many probes go in each time-out of a peer of which nothing is heard.
+// outageProbes is the number of probes in each time-out of a silent peer.
 const outageProbes = 16
 
-// probe asks the target what it has got, and again after 5 round trips: less and
-// less often while the answers bring nothing new, and not more than
-// Max_Tail_Loss_Retx times, since what is missing then waits for its timeout and not
-// for an answer. Where not even the last probe is answered, the path may be gone: then as often as
-// outageProbes says, so that one that comes back is noticed in a part of the time that it was away.
+// probe asks the target for the state of arrivals, and again after 5 round trips: less and less
+// often while the answers bring no news, and not more than Max_Tail_Loss_Retx times, since missing
+// packets then wait for timeouts and not for an answer. With not even the last probe answered, the
+// path may be gone: then outageProbes times in a time-out, so a returning path is noticed in a
+// part of the outage.
 func (s *source) probe(now int64, p *PDC) {
 	tries := int(p.probes) < s.p.c.MaxTailLossRetx
 	if !p.tx.outstanding() || p.peerID == 0 || !p.knowsProbes() || !tries && p.probed == 0 {

@@ -6,9 +6,9 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// queue is a first-in-first-out queue of PDCs, each at most once. It is an array
-// and not a list through the PDCs, so that those next in line are known without
-// loading their cache lines.
+// queue is a first-in-first-out queue of PDCs, each at most once. A queue is an
+// array and not a list through the PDCs, so the next PDCs in line are known
+// without loading the PDCs' cache lines.
 type queue struct {
 	ring       []pds.PDCID
 	head, tail uint32 // of the whole life
@@ -16,7 +16,7 @@ type queue struct {
 
 func newQueue(pdcs int) queue { return queue{ring: make([]pds.PDCID, ringSize(pdcs))} }
 
-// ringSize is the smallest power of two that is n, 1 or more, or above.
+// ringSize is the smallest power of two not below n, 1 or more.
 func ringSize(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 func (q *queue) push(p *PDC) {
@@ -27,7 +27,7 @@ func (q *queue) push(p *PDC) {
 // len is how many wait.
 func (q *queue) len() uint32 { return q.tail - q.head }
 
-// next is the one that pop would take.
+// next is the PDC that pop would take.
 func (q *queue) next() pds.PDCID { return q.ring[q.head&uint32(len(q.ring)-1)] }
 
 func (q *queue) pop() pds.PDCID {
@@ -36,11 +36,11 @@ func (q *queue) pop() pds.PDCID {
 	return id
 }
 
-// first are up to n of those that come next, fewer where the ring ends.
+// first are up to n of the next PDCs, fewer at the end of the ring.
 func (q *queue) first(n int) []pds.PDCID {
 	at := q.head & uint32(len(q.ring)-1)
 	return q.ring[at:min(at+min(uint32(n), q.len()), uint32(len(q.ring)))]
 }
 
-// list is a queue of PDCs that is linked through them, by slot; slot 0 is the end.
+// list is a queue of PDCs linked through the PDCs, by slot; slot 0 is the end.
 type list struct{ head, tail uint16 }

@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Errors in [Result]; a malformed packet has one of package pds.
+// Errors in [Result]; a malformed packet has an error of package pds.
 var (
 	ErrTrimmed   = errors.New("pdc: packet was trimmed")
 	ErrMode      = errors.New("pdc: packet of another delivery mode than its PDC")
@@ -23,9 +23,9 @@ var (
 	ErrSecurity  = errors.New("pdc: secured packet; remove the TSS header first")
 )
 
-// Receive takes a packet in. What it is, and what the caller has to do with it,
-// is in r. An answer, if there is one, is in out, which must be as long as
-// [Params.ReplyMax] says; r.Reply is its length, and it goes back to in.Src from in.Dst.
+// Receive takes a packet in. The kind of the packet, and the caller's work, is in r. An
+// answer, if any, is in out, of at least [Params.ReplyMax] bytes; r.Reply is the answer's
+// length, and the answer goes back to in.Src from in.Dst.
 func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 	*r = Result{}
 	m.target.in.awaited = false
@@ -50,8 +50,8 @@ func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 	}
 }
 
-// ReceiveACK is [Manager.Receive] for an ACK_CC, which is never answered. Of in it looks only
-// at Packet, Src and Trimmed, and of r it does not touch Buffer.
+// ReceiveACK is [Manager.Receive] for an ACK_CC, never answered. Only Packet, Src and Trimmed
+// of in are read, and Buffer of r is not touched.
 func (f *FastPath) ReceiveACK(now int64, in *In, r *Result) {
 	m := (*Manager)(f)
 	r.Verdict, r.Err, r.Reply, r.ID, r.Demand = VerdictDropped, nil, 0, RxID{}, Demand{}

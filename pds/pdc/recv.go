@@ -17,7 +17,7 @@ const defaultRange = 8 * mprUnit
 
 const nearLen = 64 // PSNs in the word that begins at the edge
 
-// An arrival says what a PSN is to a [recvWindow]. The zero value is not in the
+// An arrival is the relation of a PSN to a [recvWindow]. The zero value is not in the
 // window.
 type arrival uint8
 
@@ -28,10 +28,10 @@ const (
 	arrivalOld                      // below the window: acknowledged by CACK before
 )
 
-// A recvWindow tells which packets of one direction of a PDC have arrived. It
-// is anchored at CACK, never at the highest PSN seen.
+// A recvWindow tells the arrived packets of one direction of a PDC. The window is
+// anchored at CACK, never at the highest PSN seen.
 //
-// Single writer. [recvWindow.Init] makes it ready.
+// Single writer. [recvWindow.Init] makes a window ready.
 //
 //	cack  = edge-1, or less while a PSN below the edge is held
 //	clear < edge <= cack+1+range
@@ -39,13 +39,13 @@ const (
 //	bit x, modulo its length, of the ring is set iff x is in [edge+64, cack+range] and has arrived
 //	high  = the highest of those x, otherwise edge-1
 //
-// Most of what overtakes does so by less than 64 packets and is in near, which is
-// also the SACK that begins at the edge. Keeping no bits of the ring behind near is
-// what allows a window as long as the ring: one behind the edge would be read as one
-// ahead of it. Packets in order touch neither. The ring lies in [memory], see far.
+// Most overtaking is by less than 64 packets and is kept in near, also the SACK
+// beginning at the edge. Keeping no bits of the ring behind near allows a window as
+// long as the ring: a bit behind the edge would be read as ahead. Packets in order
+// touch neither. The ring lies in [memory], see far.
 //
-// Source: UE Specification 1.0.x section 3.5, receive tracking; CACK and CLEAR
-// as in its guaranteed-delivery rules.
+// Source: UE Specification 1.0.x section 3.5, receive tracking; CACK and CLEAR as in
+// the guaranteed-delivery rules.
 type recvWindow struct {
 	edge    pds.PSN // lowest PSN that has not arrived
 	high    pds.PSN // see above
@@ -58,7 +58,7 @@ type recvWindow struct {
 	near    uint64  // what has arrived of the 64 PSNs from the edge on
 }
 
-// A far names the ring of a PDC: its memory and its slot.
+// A far names the ring of a PDC: the memory and the PDC's slot.
 type far struct {
 	m    *memory
 	slot uint16
@@ -67,15 +67,15 @@ type far struct {
 // far is the ring of p.
 func (m *memory) far(p *PDC) far { return far{m, p.slot()} }
 
-// word returns the word of the ring that tells of psn. Few packets need it, and those that do not
-// are to be quick: it stays out of line.
+// word returns the word of the ring for psn. Few packets need the ring, and other
+// packets should be quick: word stays out of line.
 //
 //go:noinline
 func (f far) word(psn pds.PSN) *uint64 {
 	return &f.m.bits[uint32(f.slot)<<f.m.shift|uint32(psn)/64&f.m.words]
 }
 
-// seen says what has arrived.
+// seen is the flags of arrivals.
 type seen uint8
 
 const (
@@ -84,12 +84,12 @@ const (
 	seenAhead        // something above a hole
 )
 
-// Init makes w the window of a direction that starts at start.
+// Init makes w the window of a direction starting at start.
 func (w *recvWindow) Init(start pds.PSN) {
 	*w = recvWindow{edge: start, high: start - 1, clear: start - 1, rove: start}
 }
 
-// CACK returns the cumulative acknowledgement: it and everything before it has
+// CACK returns the cumulative acknowledgement: everything up to and including CACK has
 // arrived and needs no further care.
 func (w *recvWindow) CACK() pds.PSN { return w.first() - 1 }
 
@@ -104,7 +104,7 @@ func (w *recvWindow) first() pds.PSN {
 // Missing returns the lowest PSN that has not arrived.
 func (w *recvWindow) Missing() pds.PSN { return w.edge }
 
-// MaxRcvd returns the highest PSN that has arrived, or the one before the start.
+// MaxRcvd returns the highest PSN that has arrived, or the PSN before the start.
 func (w *recvWindow) MaxRcvd() pds.PSN {
 	if w.isFar() {
 		return w.high
@@ -112,10 +112,10 @@ func (w *recvWindow) MaxRcvd() pds.PSN {
 	return w.edge - 1 + pds.PSN(bits.Len64(w.near))
 }
 
-// inOrder reports whether nothing has arrived above a hole, so that there are no bits.
+// inOrder reports whether nothing has arrived above a hole, so there are no bits.
 func (w *recvWindow) inOrder() bool { return w.seen != seenAhead }
 
-// isFar reports whether something has arrived beyond near, so that the ring has bits.
+// isFar reports whether something has arrived beyond near, so the ring has bits.
 func (w *recvWindow) isFar() bool { return w.high.Diff(w.edge) >= nearLen }
 
 // OOO returns the number of PSNs that have arrived above the first hole.
@@ -142,7 +142,7 @@ func (w *recvWindow) countFar(f far) (n int) {
 // ClearPSN returns the last CLEAR_PSN accepted.
 func (w *recvWindow) ClearPSN() pds.PSN { return w.clear }
 
-// Classify says what psn is to a window of n PSNs, 1 to [MaxRange].
+// Classify is the relation of psn to a window of n PSNs, 1 to [MaxRange].
 func (w *recvWindow) Classify(f far, psn pds.PSN, n uint32) arrival {
 	if ahead := uint32(psn - w.edge); ahead < n && !w.holding { // CACK is edge-1
 		if ahead < nearLen { // this is bit, with two returns, which saves a jump
@@ -164,14 +164,13 @@ func (w *recvWindow) Classify(f far, psn pds.PSN, n uint32) arrival {
 	}
 }
 
-// fresh reports whether psn is [arrivalNew] to a window of n PSNs that holds
-// nothing back.
+// fresh reports whether psn is [arrivalNew] to a window of n PSNs holding nothing back.
 func (w *recvWindow) fresh(f far, psn pds.PSN, n uint32) bool {
 	ahead := uint32(psn - w.edge)
 	return ahead < n && (ahead == 0 || w.bit(f, psn) == 0)
 }
 
-// bit returns 1 if psn, which is not below the edge, has arrived, otherwise 0.
+// bit returns 1 if psn, not below the edge, has arrived, otherwise 0.
 func (w *recvWindow) bit(f far, psn pds.PSN) uint64 {
 	if ahead := psn - w.edge; ahead < nearLen {
 		return w.near >> ahead & 1
@@ -179,7 +178,7 @@ func (w *recvWindow) bit(f far, psn pds.PSN) uint64 {
 	return *f.word(psn) >> (psn % 64) & 1
 }
 
-// has reports whether psn, which is after CACK, has arrived.
+// has reports whether psn, after CACK, has arrived.
 func (w *recvWindow) has(f far, psn pds.PSN) bool {
 	return w.edge.After(psn) || w.bit(f, psn) != 0
 }
@@ -194,7 +193,7 @@ func (w *recvWindow) Accept(f far, psn pds.PSN) {
 	}
 }
 
-// acceptAt is Accept for the edge itself and for what near has no room for.
+// acceptAt is Accept for the edge and for PSNs beyond near.
 func (w *recvWindow) acceptAt(f far, ahead pds.PSN) {
 	psn := w.edge + ahead
 	switch {
@@ -211,8 +210,8 @@ func (w *recvWindow) acceptAt(f far, ahead pds.PSN) {
 	}
 }
 
-// advance moves the edge, which has arrived, over itself and all that has arrived
-// behind it. What near then has room for comes from the ring.
+// advance moves the edge, which has arrived, and all consecutive arrivals behind. The
+// new bits of near come from the ring.
 func (w *recvWindow) advance(f far) {
 	for {
 		n, far, from := bits.TrailingZeros64(^(w.near >> 1)), w.isFar(), w.edge+nearLen // n is 63 at most
@@ -230,10 +229,11 @@ func (w *recvWindow) advance(f far) {
 	}
 }
 
-// answers is called when a request has been accepted, which asks for an acknowledgement
-// or not. It reports whether this one owes it to another, which asked for one above a hole:
-// that could not tell of those that were missing, and the last of them has come.
-// (UE Specification 1.0.x section 3.5, ACK generation.)
+// answers is called when a request has been accepted, asking for an acknowledgement or
+// not. True if an acknowledgement is owed on behalf of an earlier request: the earlier
+// request asked for one above a hole, the ACK could not cover the hole, and the present
+// request has closed the last hole. (UE Specification 1.0.x section 3.5, ACK
+// generation.)
 func (w *recvWindow) answers(asks bool) bool {
 	if !w.inOrder() {
 		w.asked = w.asked || asks
@@ -244,8 +244,8 @@ func (w *recvWindow) answers(asks bool) bool {
 	return owed
 }
 
-// pull moves n+1 bits, up to 64, that begin with that of from out of the ring to the
-// top of near. It reports whether the edge has arrived, which only 64 bits can bring.
+// pull moves n+1 bits, up to 64, beginning with from's out of the ring to the top of
+// near, and reports whether the edge has arrived, possible only with 64 bits.
 func (w *recvWindow) pull(f far, from pds.PSN, n int) bool {
 	m := f.bits(from) << (63 - n&63)
 	w.near |= m
@@ -255,14 +255,14 @@ func (w *recvWindow) pull(f far, from pds.PSN, n int) bool {
 	return w.near&1 != 0
 }
 
-// bits returns the 64 bits of the ring that begin with that of from.
+// bits returns the 64 bits of the ring beginning with from's.
 func (f far) bits(from pds.PSN) uint64 {
 	lo, hi := *f.word(from), *f.word(from + 64)
 	return lo>>(from%64) | hi<<1<<(^from%64) // by 64 in all for the first of a word
 }
 
-// Clear takes a CLEAR_PSN. It reports whether the value moved CLEAR; when a
-// PSN at or below it has not arrived the peer is wrong and nothing changes.
+// Clear takes a CLEAR_PSN. moved reports whether CLEAR has moved; if a PSN at or below
+// c has not arrived the peer is wrong and nothing changes.
 func (w *recvWindow) Clear(c pds.PSN) (moved, ok bool) {
 	if !c.After(w.clear) {
 		return false, true
@@ -274,7 +274,7 @@ func (w *recvWindow) Clear(c pds.PSN) (moved, ok bool) {
 	return true, true
 }
 
-// released is Clear for a CLEAR_PSN that the window reaches.
+// released is Clear for a CLEAR_PSN the window reaches.
 func (w *recvWindow) released(c pds.PSN) {
 	if c.After(w.clear) {
 		w.clear = c
@@ -284,8 +284,8 @@ func (w *recvWindow) released(c pds.PSN) {
 // reaches reports whether everything up to c has arrived.
 func (w *recvWindow) reaches(c pds.PSN) bool { return w.edge.After(c) }
 
-// unseen reports whether psn has arrived, and the initiator has not said that it has seen
-// the answer.
+// unseen reports whether psn has arrived, and the initiator has not reported seeing the
+// answer.
 func (w *recvWindow) unseen(f far, psn pds.PSN, n uint32) bool {
 	a := w.Classify(f, psn, n)
 	return (a == arrivalDuplicate || a == arrivalOld) && psn.After(w.clear)

@@ -2,10 +2,10 @@ package pdc
 
 import "github.com/uetcc/uetcc/internal/deadline"
 
-// lookAhead is how many PDCs one search for one to close looks at.
+// lookAhead is the number of PDCs visited by a search for a PDC to close.
 const lookAhead = 256
 
-// A prospect is what a search for a PDC to close sees in one of them.
+// A prospect is the view of a PDC in a search for a PDC to close.
 type prospect uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	prospects
 )
 
-// prospect says what p is to a search for a PDC to close.
+// prospect returns the prospect of p.
 func (l *life) prospect(now int64, p *PDC) prospect {
 	switch p.state {
 	case StateCreating, StateEstablished:
@@ -38,14 +38,14 @@ func (l *life) prospect(now int64, p *PDC) prospect {
 	return prospectNone
 }
 
-// relieve closes a PDC when messages wait for one or more than Close_Thresh are open. Of the
-// next few PDCs it takes the one that has been idle longest, or else the busy one that was
-// active least recently, but none that is locked. One that a peer has opened is closed for
-// Close_Thresh alone, and by its initiator. The PDC except, if not 0, stays: somebody has
-// just been told that it takes messages.
+// relieve closes a PDC when messages wait for a PDC or more than Close_Thresh are open. Of
+// the next few PDCs the longest idle is taken, or else the least recently active busy PDC,
+// but no locked one. A PDC opened by a peer is closed for Close_Thresh alone, and by the
+// initiator. The PDC except, if not 0, stays: just promised to a message.
 //
-// For messages that wait a busy PDC is closed only if its id can be used again before they
-// give up, and if no other id is on its way: overload would take all PDCs out of use.
+// For waiting messages a busy PDC is closed only if the id can be used again before the
+// messages give up, and if no other id is coming free: overload would take all PDCs out of
+// use.
 //
 // Source: UE Specification 1.0.x section 3.5, PDS manager: Close_Thresh.
 func (l *life) relieve(now int64, except Handle) {
@@ -69,15 +69,15 @@ func (l *life) relieve(now int64, except Handle) {
 	}
 }
 
-// yield has an initiator whose PDC p the target has just refused for want of something
-// close an idle PDC that it has there: what that one holds may be what p lacks. It closes
-// one at a time, and the next not before what the last one held has rested.
+// yield has an initiator whose PDC p the target has just refused for want of a resource
+// close an idle PDC there, maybe the holder of the missing resource. PDCs are closed one at
+// a time, and the next not before the last one's resources have rested.
 //
-// Without it two ends with few PDCIDs, each keeping PDCs open that the other has no ids
-// to answer for, would refuse each other until those have been idle for too long.
+// Otherwise two ends with few PDCIDs, each keeping PDCs open that the peer has no ids to
+// answer for, would refuse each other until the PDCs have been idle for too long.
 //
 // Source: UE Specification 1.0.x section 3.5: an initiator may close a PDC for want of
-// resources at any time; which, and when, is left to it.
+// resources at any time; the choice is the initiator's.
 func (l *life) yield(now int64, p *PDC) {
 	var idle *PDC
 	for range l.looks() {
@@ -114,20 +114,20 @@ func (p *PDC) idle() bool {
 	return p.state == StateEstablished && !p.inUse() && p.tx.done() && p.resp.head == 0
 }
 
-// awaited reports whether the peer of p, a target, waits for this side to come back to it. It
-// has locked the PDC for as long, and could not close it.
+// awaited reports whether the peer of p, a target, waits for the target to come back. The
+// peer has locked the PDC for as long, and could not close.
 func (l *life) awaited(p *PDC) bool {
 	return l.awaits != nil && !p.is(flagInitiator) && l.awaits(p.handle)
 }
 
-// promised reports whether p was opened a moment ago for a message that has yet to begin
-// on it. Closing it then helps nobody: of two messages that wait for one id each would
-// lose it to the other for ever.
+// promised reports whether p was opened a moment ago for a message that has yet to begin.
+// Closing the PDC then helps nobody: two messages waiting for an id would take it from each
+// other for ever.
 func (p *PDC) promised(now, moment int64) bool {
 	return p.state == StateCreating && p.openMsgs == 0 && p.tx.tail == 0 && now < deadline.After(p.activeAt, moment)
 }
 
-// older returns the one that was active less recently. a may be nil.
+// older returns the less recently active PDC. a may be nil.
 func older(a, b *PDC) *PDC {
 	if a == nil || b.activeAt < a.activeAt {
 		return b

@@ -4,7 +4,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A target takes requests in: it judges their PSNs, keeps their order, and owes them answers.
+// A target takes requests in: judges PSNs, keeps the order, and owes the answers.
 type target struct {
 	p     *Params
 	mem   *memory
@@ -37,7 +37,7 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	return nil
 }
 
-// receiveOther takes in any request. Those that expect returns a PDC for have a shorter way.
+// receiveOther takes in any request. Requests accepted by expect have a shorter way.
 func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r *Result) error {
 	if err := q.Validate(); err != nil {
 		return m.reply.malformed(err)
@@ -70,8 +70,8 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 		return ErrClosing
 	}
 	if c := q.ClearPSN(); c != q.PSN && !p.rx.reaches(c) {
-		// The initiator has an answer to what has never come here: it goes on with a
-		// PDC of this target's former life, and the rest of it was delivered there.
+		// The initiator has an answer to a request that never came here: the PDC is of the
+		// target's former life, and earlier requests were delivered there.
 		m.stats.BadClear++
 		return ErrStale
 	}
@@ -79,7 +79,7 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 	return m.place(now, p, b, out, r)
 }
 
-// semanticLen is the length of the header that each next_hdr announces.
+// semanticLen is the length of the header each next_hdr announces.
 var semanticLen = [16]int{pds.NextRequestSmall: 20, pds.NextRequestMedium: 32, pds.NextRequestStd: 44,
 	pds.NextResponse: 12, pds.NextResponseData: 20, pds.NextResponseDataSmall: 12}
 
@@ -87,9 +87,8 @@ func payloadLen(n int, next pds.NextHdr) uint32 {
 	return uint32(max(n-semanticLen[next&0xf], 0))
 }
 
-// receiveTrimmed answers a packet that a switch has cut. It is not tracked and opens no
-// PDC; the one that it names matters only as the sender of the answer, and for what the
-// packet asks for.
+// receiveTrimmed answers a packet cut by a switch. The packet is not tracked and opens no
+// PDC; the named PDC matters only as the sender of the answer, and for the credit asked for.
 func (t *target) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []byte, r *Result) error {
 	t.stats.Trimmed++
 	if b.flags&pds.FlagSYN == 0 {
@@ -109,7 +108,7 @@ func (t *target) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []
 	return ErrTrimmed
 }
 
-// clearTo takes a CLEAR_PSN: responses up to it have been seen by the peer.
+// clearTo takes a CLEAR_PSN: responses up to CLEAR_PSN have been seen by the peer.
 func (t *target) clearTo(p *PDC, c pds.PSN) {
 	if !c.After(p.rx.ClearPSN()) {
 		return
@@ -173,7 +172,7 @@ func (w *answers) outside(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 	return ErrOutside
 }
 
-// ahead takes a packet of an ordered PDC that is not the next one.
+// ahead takes a packet of an ordered PDC ahead of the next.
 func (t *target) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	if t.p.c.BufferROD {
 		return t.buffer(p, b, out, r)
@@ -187,7 +186,7 @@ func (t *target) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) err
 	return ErrOrder
 }
 
-// duplicate answers a packet that has arrived before; it never goes up again.
+// duplicate answers a packet that has arrived before, never handed up again.
 func (m *Manager) duplicate(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	m.stats.Duplicates++
 	if n, closed := m.life.closeFilled(now, p, b, out); closed { // by its CLEAR_PSN
@@ -200,7 +199,7 @@ func (m *Manager) duplicate(now int64, p *PDC, b *inbound, out []byte, r *Result
 	case st == respStored:
 		r.Reply = m.reply.ackStored(p, i, b.echo(), &b.state, out)
 	case !again:
-		// The network made the copy: the first one is or was answered.
+		// The network made the copy: the first is or was answered.
 	case st == respBuffered:
 		r.Reply = m.reply.ackStanding(p, b, out)
 	case st == respPending:

@@ -6,18 +6,18 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// ResponseKind is what the layer above says to a request.
+// ResponseKind is the kind of the layer above's answer to a request.
 type ResponseKind uint8
 
 const (
 	// RespondDefault: done, and the initiator may be told by CACK alone.
 	RespondDefault ResponseKind = iota
 
-	// RespondGuaranteed: the initiator has to see this response, an error or data. It
-	// is kept until the initiator says that it has.
+	// RespondGuaranteed: the initiator has to see the response, an error or data. The
+	// response is kept until the initiator confirms.
 	RespondGuaranteed
 
-	// RespondLater: accepted; the response comes in another call.
+	// RespondLater: accepted; the response comes in a later call.
 	RespondLater
 
 	// RespondRefuse: not accepted, Code says why (NACK). Only as the first answer. Of a
@@ -27,7 +27,7 @@ const (
 
 var respondNames = [...]string{"default", "guaranteed", "later", "refuse"}
 
-// String returns the kind in one word.
+// String returns the kind in a word.
 func (k ResponseKind) String() string { return enum.Name(respondNames[:], k) }
 
 // Response is an answer to a request.
@@ -37,22 +37,21 @@ type Response struct {
 	Next pds.NextHdr  // what Bytes begins with; NextNone without Bytes
 
 	// Bytes is the semantic response and its data, up to [ResponseMax], or 20 and
-	// Config.MaxAckData if that is more. It is copied, unless it lies at its place in out
-	// already.
+	// Config.MaxAckData if more. Bytes are copied, unless already in place in out.
 	Bytes []byte
 
 	Room  uint16   // RespondLater: as many bytes may come, if that is more than [ResponseMax]
 	State AckState // for an answer in a call of its own; the first one has that of In
 }
 
-// Respond answers a request that Receive or [Manager.Replay] has handed up. It
-// writes the acknowledgement or NACK, if one is due, to out (see [ReplyMax]; longer if
-// Bytes is) and returns its length; it goes to the peer of the PDC as a control packet.
+// Respond answers a request handed up by Receive or [Manager.Replay]. The acknowledgement
+// or NACK, if due, is written to out (see [ReplyMax]; longer with longer Bytes); the
+// result is the length. Send the reply to the peer of the PDC as a control packet.
 //
-// The errors are [ErrUnknown] if the PDC has gone, [ErrStale] if nothing waits for this
+// The errors are [ErrUnknown] if the PDC has gone, [ErrStale] if nothing waits for the
 // response, [ErrEvents] if the events must be drained first, and [ErrNoStore], after which
-// another answer may still be given: there is no room for one longer than [ResponseMax], the
-// peer has only sent SYN packets, or [Manager.Amend] has taken it for another PDC.
+// a different answer may still be given: no room for an answer longer than [ResponseMax],
+// a peer known only by SYN packets, or room taken by [Manager.Amend] for a second PDC.
 // Under ROD answers are given in the order of requests.
 func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, error) {
 	p := m.get(id.PDC)
@@ -76,7 +75,7 @@ func (m *Manager) Respond(now int64, id RxID, a *Response, out []byte) (int, err
 	return m.respondLate(now, p, id, a, out)
 }
 
-// respondNow settles the request that has just arrived.
+// respondNow settles the request just received.
 func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
 	switch a.Kind {
 	case RespondRefuse:
@@ -101,7 +100,7 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 	}
 }
 
-// respondDefault settles a request with success that the initiator may learn from
+// respondDefault settles a request with success, news that the initiator may learn from
 // CACK alone, as nearly all are.
 func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
 	first := m.target.accept(p, b.psn, b.size, b.payload)
@@ -136,23 +135,23 @@ func (t *target) nackLost(p *PDC, out []byte) int {
 }
 
 // ackAsked reports whether an accepted request with a default response is to be
-// acknowledged for its own sake. (UE Specification 1.0.x section 3.5, ACK
-// generation.) An ACK request is obeyed at once also above a hole, as the
-// reference provider does: the SACK tells the sender of it.
+// acknowledged by itself. (UE Specification 1.0.x section 3.5, ACK generation.) An ACK
+// request is obeyed at once also above a hole, as in the reference provider: the SACK
+// tells the sender.
 func (w *answers) ackAsked(f pds.Flags, ce bool) bool {
 	return f&(pds.FlagAR|pds.FlagRetx|pds.FlagSYN) != 0 || ce && !w.p.c.NoAckOnECN
 }
 
-// ackWanted is ackAsked for a request that the window of p has just accepted: also of one
-// that closes the hole below another that asked.
+// ackWanted is ackAsked for a request the window of p has just accepted: also true for a
+// request that closes the hole below an earlier request with AR.
 func (w *answers) ackWanted(p *PDC, f pds.Flags, ce bool) bool {
 	return p.rx.answers(f&pds.FlagAR != 0) || w.ackAsked(f, ce)
 }
 
-// ackDue reports whether so much has arrived on p that an acknowledgement is due.
+// ackDue reports whether so much has arrived on p an acknowledgement is due.
 func (w *answers) ackDue(p *PDC) bool { return int64(p.ackBytes) >= w.p.ackAll }
 
-// accept marks a request as received. It reports whether it is the first.
+// accept marks a request as received. first reports the first acceptance.
 func (t *target) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first bool) {
 	first = p.rx.seen == seenNothing
 	p.rx.Accept(t.mem.far(p), psn)
@@ -165,13 +164,13 @@ func (t *target) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first 
 	return first
 }
 
-// count notes the bytes of a request that has been received.
+// count notes the bytes of a received request.
 func (p *PDC) count(params *Params, size int64, payload uint32) {
 	p.rcvd += uint32(size)
 	p.ackBytes += max(payload, uint32(params.c.AckMinPktAdd))
 }
 
-// hold takes a slot, which must be available, to note that CACK must not pass the request.
+// hold takes an available slot to note that CACK must not pass the request.
 func (m *memory) hold(p *PDC, b *inbound, st respState) uint32 {
 	s := &m.responses
 	i := s.take(uint32(p.slot()), &p.resp)
@@ -182,7 +181,7 @@ func (m *memory) hold(p *PDC, b *inbound, st respState) uint32 {
 	return i
 }
 
-// store keeps the answer to the request in slot i until the peer has cleared it.
+// store keeps the answer to the request in slot i until cleared by the peer.
 func (t *target) store(now int64, p *PDC, i uint32, a *Response) {
 	e := &t.mem.responses.slot[i]
 	e.state, e.hdr = respStored, a.Next
@@ -190,7 +189,7 @@ func (t *target) store(now int64, p *PDC, i uint32, a *Response) {
 	t.timer.aux(p, now, deadline.After(now, clearReqWait*t.p.c.ClearTime)) // clearMissing looks after it
 }
 
-// respondLate answers a request that was accepted in an earlier call.
+// respondLate answers a request accepted in an earlier call.
 func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byte) (int, error) {
 	s := &m.mem.responses
 	if m.mem.events.free() == 0 {
@@ -219,11 +218,11 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 	if buffered && m.reply.moreDue(p) && !m.reply.ackAsked(echo, echo&pds.FlagM != 0) {
 		return 0, nil
 	}
-	// The requester has waited: tell it at once.
+	// The requester has waited: answer at once.
 	return m.reply.putACK(p, out, &ackSpec{psn: id.PSN, flags: echo, next: a.Next, bytes: a.Bytes, state: &a.State}), nil
 }
 
-// guaranteeLate is respondLate for a response that the initiator has to see.
+// guaranteeLate is respondLate for a response the initiator has to see.
 func (t *target) guaranteeLate(now int64, p *PDC, i uint32, a *Response, out []byte) (int, error) {
 	if !t.mem.responses.reserve(i, len(a.Bytes)) {
 		return 0, ErrNoStore

@@ -5,15 +5,15 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// ResponseMax is the longest response that can always be kept: a response header with
-// data and the 16 bytes that Max_ACK_Data_Size is by default. Longer ones need a place of
+// ResponseMax is the longest response that can always be kept: a response header with data
+// and 16 bytes, the default of Max_ACK_Data_Size. Longer responses need a place of
 // [MemoryConfig].LongResponses.
 const ResponseMax = dataHeaderLen + 16
 
 // dataHeaderLen is the length of the header of a response with data.
 const dataHeaderLen = 20
 
-// respState says what a stored response waits for.
+// respState is the next event of a stored response.
 type respState uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	respStored                    // CLEAR from the peer
 )
 
-// A response is one PSN that CACK must not pass: its answer is still owed.
+// A response is a PSN that CACK must not pass: the answer is still owed.
 type response struct {
 	psn        pds.PSN
 	next, prev uint32 // neighbours in the PDC's list, by PSN; next also links free ones
@@ -35,11 +35,11 @@ type response struct {
 	flags      pds.Flags // of the request: FlagRetx, FlagM
 }
 
-// responseStore hands out responses. Slot i belongs to the PDC with id i and only takes
-// its lowest missing PSN, so that a full store never blocks the packet that
-// everything waits for. The rest is shared: a PDC gets another one, or another buffer, only
-// while more are free than it has, so that a peer that clears nothing, or fills no gap,
-// leaves half of them to others.
+// responseStore hands out responses. Slot i belongs to the PDC with id i and only takes the
+// PDC's lowest missing PSN, so a full store never blocks the packet that everything waits
+// for. The rest is shared: a PDC gets one more slot, or one more buffer, only while more
+// are free than the PDC has, so a peer clearing nothing, or filling no gap, leaves half to
+// others.
 type responseStore struct {
 	slot  []response // 0 is the end of a list
 	free  uint32
@@ -59,13 +59,13 @@ func (s *responseStore) init(pdcs, shared int) {
 	}
 }
 
-// available reports whether the PDC of l can store a response, that to its lowest missing
-// PSN or to another one.
+// available reports whether the PDC of l can store a response, for the lowest missing PSN
+// or for any other.
 func (s *responseStore) available(l *respList, lowest bool) bool {
 	return uint32(l.shared) < s.spare || lowest && !l.ownUsed
 }
 
-// take returns a slot that available has promised.
+// take returns a slot promised by available.
 func (s *responseStore) take(pdc uint32, l *respList) uint32 {
 	i := s.free
 	if uint32(l.shared) >= s.spare {
@@ -89,7 +89,7 @@ type respList struct {
 	buffered   uint16 // that have a buffer
 }
 
-// insert puts slot i into l. Almost always it goes to the end.
+// insert puts slot i into l. Almost always the slot goes to the end.
 func (s *responseStore) insert(l *respList, i uint32) {
 	r := &s.slot[i]
 	at := l.tail
@@ -109,7 +109,7 @@ func (s *responseStore) insert(l *respList, i uint32) {
 	}
 }
 
-// remove takes slot i out of l and frees it.
+// remove takes slot i out of l and frees the slot.
 func (s *responseStore) remove(l *respList, i uint32) {
 	r := &s.slot[i]
 	s.shorten(i)

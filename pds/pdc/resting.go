@@ -3,8 +3,8 @@ package pdc
 import "github.com/uetcc/uetcc/pds"
 
 // resting answers a request for a PDC in quarantine, within limits. First transmissions may be
-// left over from its life: one of them is answered. Retransmissions are all answered, since
-// their sender has to learn that nobody is there, and answers can be lost.
+// left over from the PDC's life: only one is answered. Every retransmission is answered, since
+// the sender has to learn that nobody is there, and answers can be lost.
 func (w *answers) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	w.stats.Unknown++
 	if !p.is(flagRefused) || b.flags&pds.FlagRetx != 0 {
@@ -14,11 +14,10 @@ func (w *answers) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 	return ErrUnknown
 }
 
-// restingSYN drops a late SYN packet of a PDC in quarantine: it must not open another one.
-// A retransmission comes from an initiator that has never heard of the PDC. It would open one
-// with it when the quarantine is over, and deliver a second time what was delivered before.
-// One with another Start_PSN comes from an initiator that has begun again, too early. Both
-// are told.
+// restingSYN drops a late SYN packet of a PDC in quarantine: the packet must not open a second
+// PDC. A retransmission comes from an initiator that has never heard of the PDC; after the
+// quarantine the packet would open a PDC, and deliver the data a second time. A packet with a
+// different Start_PSN comes from an initiator restarted too early. Both are told.
 func (w *answers) restingSYN(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	if p.tx.start != b.start || b.flags&pds.FlagRetx != 0 {
 		return w.resting(now, p, b, out, r)
@@ -27,7 +26,7 @@ func (w *answers) restingSYN(now int64, p *PDC, b *inbound, out []byte, r *Resul
 	return ErrResting
 }
 
-// restingControl acknowledges a CLOSE_CMD again from what is remembered.
+// restingControl acknowledges a CLOSE_CMD again from the remembered state.
 func (w *answers) restingControl(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
 	if c.Ctl != pds.CtlCloseCmd || !p.is(flagClose) || b.psn != p.closePSN {
 		p.flags &^= flagRefused // what asks for credit or an acknowledgement is repeated without a mark

@@ -2,8 +2,8 @@ package pdc
 
 import "math/bits"
 
-// fail ends a PDC in error: every packet on it fails, and if the target may have
-// a context, CLOSE_CMD tells it, unless the target's window ends before it.
+// fail ends a PDC in error: every packet on p fails, and CLOSE_CMD tells a target
+// with a possible context, unless the target's window ends before CLOSE_CMD's PSN.
 func (l *life) fail(now int64, p *PDC, c Cause) {
 	if p.state == StateCloseAckWait || p.is(flagFailed) || p.peerID == 0 || !p.is(flagInitiator) || p.tx.lastForNow() {
 		l.abandon(now, p, c)
@@ -19,7 +19,7 @@ func (l *life) fail(now int64, p *PDC, c Cause) {
 	l.sendClose(now, p)
 }
 
-// abandon ends a PDC in error without another word to the peer.
+// abandon ends a PDC in error without a further word to the peer.
 func (l *life) abandon(now int64, p *PDC, c Cause) {
 	l.mem.failPackets(p, c)
 	l.retire(now, p, c)
@@ -33,8 +33,8 @@ func (l *life) leave(p *PDC) {
 	l.table.Retire(p.handle)
 }
 
-// failPackets tells the layer above that the packets not released have failed,
-// and forgets them.
+// failPackets reports the unreleased packets as failed to the layer above, and
+// forgets the packets.
 func (m *memory) failPackets(p *PDC, c Cause) {
 	for off := p.tx.base; off != p.tx.tail; {
 		r, mask, end := p.tx.span(m, off, p.tx.tail)
@@ -52,9 +52,9 @@ func (m *memory) failPackets(p *PDC, c Cause) {
 	p.tx.free(m)
 }
 
-// retire frees what p holds and puts its id into quarantine. What identifies it
-// stays, so that late packets of it are known for what they are. A PENDING one has taken
-// no packet, and is forgotten.
+// retire frees the resources of p and puts the id into quarantine. The identity
+// stays, so late packets of p are recognised. A PENDING PDC has taken no packet,
+// and is forgotten.
 func (l *life) retire(now int64, p *PDC, c Cause) {
 	l.start.remember(p)
 	l.leave(p)

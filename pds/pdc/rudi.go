@@ -9,11 +9,11 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// ErrRUDIFull means that as many RUDI packets are outstanding as may be (pds_pause for
-// RUDI). The end of one of them, a [VerdictRUDIResponse] or an [EventError], ends it.
+// ErrRUDIFull means the most RUDI packets outstanding (pds_pause for RUDI). The end of
+// a RUDI packet, a [VerdictRUDIResponse] or an [EventError], ends the pause.
 var ErrRUDIFull = errors.New("pdc: too many RUDI packets outstanding")
 
-// rudiPacket is a RUDI packet that waits for its response.
+// rudiPacket is a RUDI packet waiting for a response.
 type rudiPacket struct {
 	handle uint64
 	dueAt  int64  // queued: not before; otherwise when the response is overdue
@@ -30,8 +30,8 @@ type rudiPacket struct {
 	sent   bool // at least once
 }
 
-// rudiTable holds them. A pkt_id is the place and a counter above it, which makes
-// ids unique among what is outstanding and lets none recur for long.
+// rudiTable holds the RUDI packets. A pkt_id is the place and a counter above: unique
+// among the outstanding packets and not repeated for long.
 type rudiTable struct {
 	pkt     []rudiPacket
 	count   uint32 // of packets ever, from a random start
@@ -52,7 +52,7 @@ func (t *rudiTable) init(n int, start uint32) {
 	}
 }
 
-// find returns the packet of a pkt_id, nil if it is not outstanding.
+// find returns the packet of a pkt_id, nil if not outstanding.
 func (t *rudiTable) find(id uint32) *rudiPacket {
 	i := id & (1<<t.shift - 1)
 	if int(i) >= len(t.pkt) || !t.pkt[i].used || t.pkt[i].id != id {
@@ -71,8 +71,8 @@ func (t *rudiTable) drop(p *rudiPacket) {
 	t.live--
 }
 
-// SubmitRUDI queues a RUDI packet to a peer: it is sent until a response comes.
-// It may be executed more than once, so it must be safe to repeat. The handle
+// SubmitRUDI queues a RUDI packet to a peer: sent until a response comes. The
+// operation may be executed more than once, so must be safe to repeat. The handle
 // comes back in a VerdictRUDIResponse or an EventError, once. The error is
 // [ErrRUDIFull].
 func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uint32, err error) {
@@ -93,8 +93,8 @@ func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uin
 	return p.id, nil
 }
 
-// transmitRUDI sends a RUDI packet that is queued. They are few and short: the
-// search goes through all of them.
+// transmitRUDI sends a queued RUDI packet. With few packets the search goes through
+// all.
 func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 	t := &m.rudi
 	if t.queued == 0 {
@@ -136,7 +136,7 @@ func (m *Manager) FailRUDI(handle uint64, c Cause) {
 	}
 }
 
-// expire queues the packets whose response is overdue, or gives up on them.
+// expire queues the packets whose response is overdue, or gives the packets up.
 func (t *rudiTable) expire(m *Manager, now int64) {
 	if t.nextDue > now {
 		return
@@ -202,8 +202,8 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 	return nil
 }
 
-// nackRUDI takes in the refusal of a RUDI packet: what the target lacks it may
-// have later, everything else fails.
+// nackRUDI takes in the refusal of a RUDI packet: a missing resource may come later,
+// everything else fails.
 func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	p := m.rudi.find(n.PktID())
 	if p == nil || p.queued || p.peer != src {
@@ -237,7 +237,7 @@ func nackOfRUDI(q *pds.RUDI, code pds.NackCode) pds.Nack {
 }
 
 // RespondRUDI writes the response to the RUDI request with the header q, or with
-// RespondRefuse a NACK, to buf and returns its length. The error is [ErrShortBuffer].
+// RespondRefuse a NACK, to buf and returns the length. The error is [ErrShortBuffer].
 func (m *Manager) RespondRUDI(q *pds.RUDI, a *Response, buf []byte) (int, error) {
 	if len(buf) < ReplyMax || len(a.Bytes) > ResponseMax {
 		return 0, ErrShortBuffer

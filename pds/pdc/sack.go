@@ -4,9 +4,8 @@ import "github.com/uetcc/uetcc/pds"
 
 const sackBits = 64
 
-// SACK returns 64 bits: bit i says that PSN base+i has arrived. base is one
-// that [recvWindow.SACKBase], [recvWindow.SACKRove] or [recvWindow.SACKFrom]
-// gave.
+// SACK returns 64 bits: bit i set: PSN base+i has arrived. base comes from
+// [recvWindow.SACKBase], [recvWindow.SACKRove] or [recvWindow.SACKFrom].
 func (w *recvWindow) SACK(f far, base pds.PSN) uint64 {
 	if base == w.edge {
 		return w.near
@@ -26,10 +25,9 @@ func (w *recvWindow) sackFrom(f far, base pds.PSN) uint64 {
 	return m
 }
 
-// SACKBase returns where the SACK of an acknowledgement that psn triggered
-// begins: at CACK+1 when all that has arrived fits, else so that psn is the
-// last bit and the newest arrivals show. (htsim's choice; the specification
-// leaves it open.)
+// SACKBase returns the begin of the SACK in an acknowledgement triggered by
+// psn: CACK+1 when all arrivals fit, else psn is the last bit, to show the
+// newest arrivals. (htsim's choice; the specification leaves the base open.)
 func (w *recvWindow) SACKBase(psn pds.PSN) pds.PSN {
 	first := w.first()
 	if b := psn - (sackBits - 1); b.After(first) {
@@ -38,9 +36,9 @@ func (w *recvWindow) SACKBase(psn pds.PSN) pds.PSN {
 	return first
 }
 
-// SACKRove returns the base for an acknowledgement that no single packet asked
-// for. While more has arrived than one bitmap holds it walks from CACK+1 to the
-// highest PSN in steps of 64.
+// SACKRove returns the base for an acknowledgement asked for by no single
+// packet. While more has arrived than fits a bitmap the base walks from CACK+1
+// to the highest PSN in steps of 64.
 func (w *recvWindow) SACKRove() pds.PSN {
 	first, last := w.first(), w.MaxRcvd()-(sackBits-1)
 	if !last.After(first) {
@@ -58,7 +56,7 @@ func (w *recvWindow) SACKRove() pds.PSN {
 	return b
 }
 
-// SACKFrom returns the base nearest to the one that a probe asks for.
+// SACKFrom returns the base nearest to the base asked for by a probe.
 func (w *recvWindow) SACKFrom(want pds.PSN) pds.PSN {
 	first, last := w.first(), w.MaxRcvd()-(sackBits-1)
 	switch {

@@ -13,31 +13,30 @@ var (
 	// ErrWindowFull: as many packets as are tracked are not released yet.
 	ErrWindowFull = errors.New("pdc: window of the PDC is full")
 
-	// ErrNoMemory: the manager's memory for packets is used up, there is no context of
-	// congestion control for a target's first one, or the PDC has 65,535 open messages, or
-	// locks, and can count no more.
+	// ErrNoMemory: the manager's memory for packets is used up, no context of congestion
+	// control is left for a target's first packet, or the PDC has 65,535 open messages, or
+	// locks, the most it can count.
 	ErrNoMemory = errors.New("pdc: no memory for another packet, message or lock")
 
-	// ErrPSNRange: the PDC has used the PSNs that Limit_PSN_Range allows.
+	// ErrPSNRange: the PDC has used all PSNs allowed by Limit_PSN_Range.
 	ErrPSNRange = errors.New("pdc: PSNs of the PDC are used up")
 )
 
-// A sendWindow keeps what one direction of a PDC has sent and is to send. PSNs
-// are given when a packet is queued, so one window holds both:
+// A sendWindow keeps the packets sent and to be sent in one direction of a PDC. PSNs are
+// given when a packet is queued, so one window holds both:
 //
 //	base <= next <= tail <= base+range      (offsets from start)
 //	[base, next) sent and not released, [next, tail) not sent yet
 //	CLEAR_tx = base-1
 //	bit x%64 of acked of x's row is set iff x in [base, next) has arrived or is released
 //
-// Released means that the layer above has got the response, or the word that
-// there is none; arrived only that the target has the packet: it may hold a
-// guaranteed response that this side has not seen.
+// Released means that the layer above has the response, or the word of none; arrived only
+// means that the target has the packet, maybe with a guaranteed response not seen here yet.
 //
 // Single writer. Records of the packets lie in [memory].
 //
-// Source: UE Specification 1.0.x section 3.5, transmit tracking; that a SACK
-// does not release is the reference provider's rule.
+// Source: UE Specification 1.0.x section 3.5, transmit tracking; the rule that a SACK does
+// not release is the reference provider's.
 type sendWindow struct {
 	start   pds.PSN
 	base    uint32
@@ -53,28 +52,28 @@ type sendWindow struct {
 	first   uint32 // row of base, 0 without one
 	current uint32 // row of next
 
-	// The chunks of base and next, 0 without one. Their rows have them too, but a prefetch
-	// would have to wait for the rows first.
+	// The chunks of base and next, 0 without one. The rows have the chunks too, but a
+	// prefetch would have to wait for the rows first.
 	acked, sends uint32
 }
 
-// synRange is how many PSNs the 12 bits of psn_offset can name: before the peer's PDCID is known
-// no others may be sent.
+// synRange is the number of PSNs that the 12 bits of psn_offset can name: no later PSN may
+// be sent before the peer's PDCID is known.
 const synRange = 1 << 12
 
-// Init makes w the window of a direction of the PDC in slot that starts at start.
+// Init makes w the window of a direction of the PDC in slot, starting at start.
 func (w *sendWindow) Init(p *Params, m *memory, slot uint16, start pds.PSN) {
 	*w = sendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges, synRange)), rtoAt: never}
 	*w.rtxAt(m), m.trip[slot] = never, trip{}
 }
 
-// Base returns the lowest PSN that is not released.
+// Base returns the lowest PSN not released.
 func (w *sendWindow) Base() pds.PSN { return w.psn(w.base) }
 
-// Next returns the first PSN that has not been sent.
+// Next returns the first PSN not sent.
 func (w *sendWindow) Next() pds.PSN { return w.psn(w.next) }
 
-// ClearPSN returns CLEAR_tx: everything up to it is released.
+// ClearPSN returns CLEAR_tx: everything up to CLEAR_tx is released.
 func (w *sendWindow) ClearPSN() pds.PSN { return w.psn(w.base) - 1 }
 
 // MaxCACK returns the highest cumulative acknowledgement received.
@@ -86,7 +85,7 @@ func (w *sendWindow) Unsent() int { return int(w.tail - w.next) }
 func (w *sendWindow) psn(off uint32) pds.PSN    { return w.start + pds.PSN(off) }
 func (w *sendWindow) offset(psn pds.PSN) uint32 { return uint32(psn - w.start) }
 
-// rtxAt is when the first of the packets that wait may go; none may before.
+// rtxAt is the earliest time at which a waiting packet may go.
 func (w *sendWindow) rtxAt(m *memory) *int64 { return &m.rtxAt[w.slot] }
 
 // rowOf returns the number of the row of an offset.
@@ -94,7 +93,7 @@ func (w *sendWindow) rowOf(m *memory, off uint32) uint32 {
 	return *m.rowAt(w.slot, off)
 }
 
-// at returns the row of an offset and its place there.
+// at returns the row of an offset and the place there.
 func (w *sendWindow) at(m *memory, off uint32) (r *row, i uint32) {
 	return &m.row[w.rowOf(m, off)], off % rowLen
 }
@@ -105,7 +104,7 @@ func (w *sendWindow) packet(m *memory, off uint32) *packet { return m.record(w.a
 func (w *sendWindow) lowest(m *memory) *packet   { return &m.chunk[w.acked].packet[w.base%chunkLen] }
 func (w *sendWindow) upcoming(m *memory) *packet { return &m.chunk[w.sends].packet[w.next%chunkLen] }
 
-// push queues a packet behind all others. A control packet has no size.
+// push queues a packet last. A control packet has no size.
 func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k kind) error {
 	if w.tail-w.base >= p.ranges {
 		return ErrWindowFull
@@ -141,9 +140,9 @@ func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k ki
 	return nil
 }
 
-// differ is called when the packet at off, in row r, is to be one that is not like the others:
-// what the row says of all is written to the record of each. In a full window the places of
-// the row of tail from there on hold packets of the previous lap of the ring.
+// differ is called when the packet at off, in row r, is to differ from the rest: the row's
+// common values are written to the record of each. In a full window the places of tail's
+// row from tail on hold packets of the previous lap of the ring.
 func (w *sendWindow) differ(m *memory, r *row, off uint32) {
 	if r.size == 0 {
 		return
@@ -181,8 +180,8 @@ func (w *sendWindow) open(m *memory) *row {
 	return &m.row[i]
 }
 
-// more queues up to n packets like the last one, with handles that count up, behind
-// it in its chunk, and returns how many.
+// more queues up to n packets like the last packet, with handles counting up, behind the
+// last in the same chunk, and returns the number.
 func (w *sendWindow) more(p *Params, m *memory, n uint32) uint32 {
 	r, i := w.at(m, w.tail-1)
 	n = min(n, chunkLen-1-i%chunkLen, p.ranges-(w.tail-w.base))
@@ -205,17 +204,16 @@ func (w *sendWindow) done() bool { return w.base == w.tail }
 // mayStart reports whether the first unsent packet is inside the peer's window.
 func (w *sendWindow) mayStart() bool { return w.next != w.tail && w.inPeerWindow(w.next) }
 
-// inPeerWindow reports whether the peer takes the packet at off: it tracks
-// limit PSNs above the CACK that it last told us.
+// inPeerWindow reports whether the peer takes the packet at off: the peer tracks limit PSNs
+// above the last CACK told.
 func (w *sendWindow) inPeerWindow(off uint32) bool { return int32(off-w.cack) < int32(w.limit) }
 
-// lastForNow reports whether the peer's window lets no other packet follow, so that the
-// last one sent has to ask for the acknowledgement. base is not below cack, so this side's
+// lastForNow reports whether the peer's window lets no further packet follow, so the last
+// packet sent has to ask for the acknowledgement. base is not below cack, so the sender's
 // own range does not stop the sender earlier.
 func (w *sendWindow) lastForNow() bool { return !w.inPeerWindow(w.next) }
 
-// sent records the first transmission of the packet at next, whose row and record are
-// these.
+// sent records the first transmission of the packet at next, with row r and record pkt.
 func (w *sendWindow) sent(p *Params, m *memory, r *row, pkt *packet, now int64) {
 	i := w.next % rowLen
 	if r.size != 0 {
@@ -240,7 +238,8 @@ func (w *sendWindow) step(m *memory, n uint32) {
 	}
 }
 
-// transmitted notes when packet i of r left and when to miss its acknowledgement.
+// transmitted notes the time when packet i of r left and the time to miss the
+// acknowledgement.
 func (w *sendWindow) transmitted(p *Params, m *memory, r *row, i uint32, now int64) {
 	pkt, due := m.record(r, i), deadline.After(now, p.c.RTOInit)
 	pkt.sentAt = now
@@ -252,9 +251,9 @@ func (w *sendWindow) transmitted(p *Params, m *memory, r *row, i uint32, now int
 	w.rtoAt = min(w.rtoAt, due)
 }
 
-// mprFrom takes the range that an ACK announces. An ACK older than the last one
-// that changed the range has no say, one as old may only widen it: so an ACK
-// that was overtaken cannot undo a change.
+// mprFrom takes the range announced by an ACK. An ACK older than the last change of the
+// range has no say, an equally old ACK may only widen the range: so an overtaken ACK cannot
+// undo a change.
 func (w *sendWindow) mprFrom(p *Params, cack pds.PSN, mpr uint8) {
 	end := w.offset(cack) + 1
 	d := int32(end - w.limitAt)
@@ -263,20 +262,20 @@ func (w *sendWindow) mprFrom(p *Params, cack pds.PSN, mpr uint8) {
 	}
 }
 
-// limitTo takes the range that an ACK announces which has moved max_cack to end - 1.
+// limitTo takes the range announced by an ACK that has moved max_cack to end - 1.
 func (w *sendWindow) limitTo(p *Params, end uint32, mpr uint8) {
 	w.limit, w.limitAt = p.limit(mpr), end
 }
 
-// span calls for the words of the offsets in [from, to): it returns the row of from,
-// the bits of that word that are inside, and where the next word is.
+// span calls for the words of the offsets in [from, to): span returns the row of from, the
+// bits of the word that are inside, and the place of the next word.
 func (w *sendWindow) span(m *memory, from, to uint32) (r *row, mask uint64, end uint32) {
 	i := from % rowLen
 	n := min(rowLen-i, to-from)
 	return &m.row[w.rowOf(m, from)], (1<<n - 1) << i, from + n
 }
 
-// drop moves base over n packets that are released, all of row r.
+// drop moves base over n released packets, all of row r.
 func (w *sendWindow) drop(m *memory, r *row, n uint32) {
 	mask := ^uint64(0) >> ((rowLen - n) % rowLen) << (w.base % rowLen)
 	r.released &^= mask
@@ -284,17 +283,16 @@ func (w *sendWindow) drop(m *memory, r *row, n uint32) {
 	w.pass(m, r, n)
 }
 
-// pass moves base over n packets of row r, of which nothing is known any more, and
-// gives back what held them: of an empty window all, or PDCs on which nothing happens would
-// keep others from sending. In a window as wide as it can be, memory that base leaves may
-// hold packets of the next lap of the ring already.
+// pass moves base over n packets of row r, done with, and gives the memory back: of an
+// empty window all, or idle PDCs would keep others from sending. In a window of the full
+// width, memory left by base may hold packets of the next lap of the ring already.
 func (w *sendWindow) pass(m *memory, r *row, n uint32) {
 	if w.base += n; w.base%chunkLen < n || w.base == w.tail { // done does not fit the inliner
 		w.leaveChunks(m, r, n)
 	}
 }
 
-// leaveChunks gives back what base has passed with its last n packets.
+// leaveChunks gives back the chunks that base has passed with the last n packets.
 func (w *sendWindow) leaveChunks(m *memory, r *row, n uint32) {
 	from := (w.base - n) &^ (chunkLen - 1)
 	for ; w.base-from >= chunkLen; from += chunkLen {
@@ -313,7 +311,7 @@ func (w *sendWindow) leaveChunks(m *memory, r *row, n uint32) {
 	w.acked = m.chunkOf(w.first, w.base)
 }
 
-// leaveRest gives the row and the chunk of base back, behind which there is no packet.
+// leaveRest gives the row and the chunk of base back, with no packet behind.
 func (w *sendWindow) leaveRest(m *memory) {
 	if c := m.chunkOf(w.first, w.base); c != 0 {
 		m.putChunk(c)
@@ -323,7 +321,7 @@ func (w *sendWindow) leaveRest(m *memory) {
 	w.first, w.current, w.sends = 0, 0, 0
 }
 
-// leave gives the row back that base has just passed.
+// leave gives back the row just passed by base.
 func (w *sendWindow) leave(m *memory) {
 	if at := m.rowAt(w.slot, w.base-rowLen); w.tail-w.base <= m.lap()-rowLen {
 		m.putRow(*at)
@@ -332,7 +330,7 @@ func (w *sendWindow) leave(m *memory) {
 	w.first = w.rowOf(m, w.base)
 }
 
-// settleBase moves base over what is released.
+// settleBase moves base over released packets.
 func (w *sendWindow) settleBase(m *memory) {
 	for w.outstanding() {
 		r, i := w.at(m, w.base)
@@ -347,8 +345,8 @@ func (w *sendWindow) settleBase(m *memory) {
 	}
 }
 
-// free gives all memory back. What was not sent has never had a PSN on the wire, so
-// a CLOSE_CMD that follows leaves no hole there.
+// free gives all memory back. Unsent packets never had a PSN on the wire, so a later
+// CLOSE_CMD leaves no hole there.
 func (w *sendWindow) free(m *memory) {
 	ring := m.ring[uint32(w.slot)<<m.shift:][:m.words+1]
 	if w.first == 0 {

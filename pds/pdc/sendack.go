@@ -7,8 +7,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// ackNews is what an acknowledgement says about the packets of a PDC, out of any of
-// the three headers.
+// ackNews is an acknowledgement's news about the packets of a PDC, from any of the
+// three headers.
 type ackNews struct {
 	Now      int64 // its arrival
 	CACK     pds.PSN
@@ -20,9 +20,9 @@ type ackNews struct {
 	Response bool   // a response follows the header
 }
 
-// ackGain is what an acknowledgement changed: each packet and each byte is in it
-// once in its life. Packets that had been taken for lost and had not been sent
-// again are in Rtx and RtxBytes, and not in flight any more.
+// ackGain is the changes by an acknowledgement: each packet and each byte counts
+// once. Packets taken for lost and not sent again are in Rtx and RtxBytes, and not
+// in flight any more.
 type ackGain struct {
 	Bytes    int64
 	RtxBytes int64
@@ -38,9 +38,8 @@ type ackGain struct {
 	Response bool // the response that follows goes to the layer above, which hears of Handle by it alone
 }
 
-// OnACK takes an acknowledgement in. It reports false, and changes nothing, if
-// the acknowledgement names a packet that was never sent. Events go to m, with
-// owner as their PDC.
+// OnACK takes an acknowledgement in. False, without a change, if the
+// acknowledgement names a packet never sent. Events go to m, with owner as the PDC.
 func (w *sendWindow) OnACK(m *memory, owner Handle, a *ackNews, k *ackGain) bool {
 	*k = ackGain{}
 	end, off := w.offset(a.CACK)+1, w.offset(a.AckPSN)
@@ -64,7 +63,7 @@ func (w *sendWindow) OnACK(m *memory, owner Handle, a *ackNews, k *ackGain) bool
 	return true
 }
 
-// ackOne releases the packet that an acknowledgement names.
+// ackOne releases the packet an acknowledgement names.
 func (w *sendWindow) ackOne(m *memory, owner Handle, off uint32, a *ackNews, k *ackGain) {
 	r, i := w.at(m, off)
 	bit := uint64(1) << i
@@ -111,9 +110,9 @@ func (w *sendWindow) releaseTo(m *memory, owner Handle, end uint32, k *ackGain) 
 	}
 }
 
-// tell has the layer above know that the packets of todo, in the row that begins
-// at first, are released by CACK: of those in a row, whose handles count up, with
-// one event.
+// tell tells the layer above that the packets of todo, in the row beginning at
+// first, are released by CACK: consecutive packets, with handles counting up, share
+// an event.
 func (w *sendWindow) tell(m *memory, owner Handle, first uint32, todo uint64) {
 	r, _ := w.at(m, first)
 	for todo != 0 {
@@ -135,8 +134,8 @@ func (w *sendWindow) tell(m *memory, owner Handle, first uint32, todo uint64) {
 	}
 }
 
-// inWindow cuts a SACK that begins at off to [base, next), and returns where it begins
-// then. Bits outside say nothing that is not known, or lie.
+// inWindow cuts a SACK beginning at off to [base, next), and returns the new begin.
+// Bits outside are old news, or lies.
 func (w *sendWindow) inWindow(off uint32, sack uint64) (uint32, uint64) {
 	if behind := int32(w.base - off); behind > 0 {
 		sack >>= min(uint32(behind), sackBits)
@@ -150,7 +149,7 @@ func (w *sendWindow) inWindow(off uint32, sack uint64) (uint32, uint64) {
 	return off, sack
 }
 
-// merge marks what a SACK shows as arrived.
+// merge marks the packets shown by a SACK as arrived.
 func (w *sendWindow) merge(m *memory, off uint32, a *ackNews, k *ackGain) {
 	off, sack := w.inWindow(off, a.SACK)
 	if sack == 0 {
@@ -163,7 +162,7 @@ func (w *sendWindow) merge(m *memory, off uint32, a *ackNews, k *ackGain) {
 	}
 }
 
-// mergeWord is merge for the packets of one row, that of off.
+// mergeWord is merge for the packets of off's row.
 func (w *sendWindow) mergeWord(m *memory, off uint32, sack uint64, now int64, k *ackGain) {
 	if r, _ := w.at(m, off); sack&^r.acked != 0 {
 		w.retime(m, r, sack&^r.acked, now)
@@ -171,9 +170,9 @@ func (w *sendWindow) mergeWord(m *memory, off uint32, sack uint64, now int64, k 
 	}
 }
 
-// retime gives the packets of bits that wait for retransmission a timeout again,
-// after as long as each has been under way: they will not be sent now, but their
-// response may be lost.
+// retime gives the packets of bits64, waiting for retransmission before, a timeout
+// again, after as long as each has been under way: the packets will not be sent
+// now, but the responses may be lost.
 func (w *sendWindow) retime(m *memory, r *row, bits64 uint64, now int64) {
 	for b := bits64 & r.queued; b != 0; b &= b - 1 {
 		i := uint32(bits.TrailingZeros64(b))
@@ -183,8 +182,8 @@ func (w *sendWindow) retime(m *memory, r *row, bits64 uint64, now int64) {
 	}
 }
 
-// arrived notes that the target has the packets of bits, and counts those that
-// nobody has counted.
+// arrived notes the arrival of the packets of bits64, and counts each not counted
+// before.
 func (w *sendWindow) arrived(m *memory, r *row, bits64 uint64, k *ackGain) {
 	fresh := bits64 &^ r.acked
 	r.acked |= fresh
@@ -200,7 +199,7 @@ func (w *sendWindow) arrived(m *memory, r *row, bits64 uint64, k *ackGain) {
 	}
 }
 
-// arrivedOnce is arrived for one packet that does not wait to be sent again.
+// arrivedOnce is arrived for a packet not waiting to be sent again.
 func (r *row) arrivedOnce(bit uint64, pkt *packet, k *ackGain) {
 	r.acked |= bit
 	if r.flight&bit != 0 {
@@ -210,7 +209,7 @@ func (r *row) arrivedOnce(bit uint64, pkt *packet, k *ackGain) {
 	}
 }
 
-// foundAgain counts packets that arrived while they waited for retransmission.
+// foundAgain counts packets that arrived while waiting for retransmission.
 func (w *sendWindow) foundAgain(m *memory, r *row, lost uint64, k *ackGain) {
 	for b := lost; b != 0; b &= b - 1 {
 		if pkt := m.record(r, uint32(bits.TrailingZeros64(b))); !pkt.kind.control() {
@@ -221,7 +220,7 @@ func (w *sendWindow) foundAgain(m *memory, r *row, lost uint64, k *ackGain) {
 	w.unqueue(r, lost)
 }
 
-// unqueue takes packets out of those that wait for transmission.
+// unqueue takes packets out of the retransmission queue.
 func (w *sendWindow) unqueue(r *row, bits64 uint64) {
 	if q := r.queued & bits64; q != 0 {
 		r.queued &^= q

@@ -8,15 +8,15 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// lost is a packet that has left flight without having arrived.
+// lost is a packet out of flight without arrival.
 type lost struct {
 	size    int64
 	entropy uint16
 	counted bool // congestion control has it in flight: tell it
 }
 
-// enqueue takes the packet at off out of flight and has it sent again, not
-// before at. The caller has seen that it is sent, not released and not queued.
+// enqueue takes the packet at off out of flight and has the packet sent again, not before at.
+// The caller has checked: sent, not released and not queued.
 func (w *sendWindow) enqueue(m *memory, off uint32, at int64) lost {
 	r, i := w.at(m, off)
 	bit, pkt := uint64(1)<<i, m.record(r, i)
@@ -63,27 +63,26 @@ func (w *sendWindow) live(m *memory, off uint32) bool {
 	return r.released>>i&1 == 0
 }
 
-// waiting reports whether the packet at off, which is live, is queued.
+// waiting reports whether the packet at off, live, is queued.
 func (w *sendWindow) waiting(m *memory, off uint32) bool {
 	r, i := w.at(m, off)
 	return r.queued>>i&1 != 0
 }
 
-// hasArrived reports whether the target has the packet at off, which is sent and
-// not below base.
+// hasArrived reports whether the target has the packet at off, sent and not below base.
 func (w *sendWindow) hasArrived(m *memory, off uint32) bool {
 	r, i := w.at(m, off)
 	return r.acked>>i&1 != 0
 }
 
-// forget takes the word of a SACK back: the target has not got the packet, or
-// wants it again.
+// forget takes back the news of a SACK: the target has not got the packet, or wants the
+// packet again.
 func (w *sendWindow) forget(m *memory, off uint32) {
 	r, i := w.at(m, off)
 	r.acked &^= 1 << i
 }
 
-// standing is what a live packet is waiting for.
+// standing is the event awaited by a live packet.
 type standing uint8
 
 const (
@@ -113,9 +112,8 @@ func (w *sendWindow) find(m *memory, from uint32, st standing) (uint32, bool) {
 	return 0, false
 }
 
-// expired returns the first packet from offset from on whose timeout has
-// passed. A search from base until there is none left sets rtoAt to the earliest that is
-// to come.
+// expired returns the first packet from offset from on whose timeout has passed. A search
+// from base until none is left sets rtoAt to the earliest time to come.
 func (w *sendWindow) expired(p *Params, m *memory, now int64, from uint32) (uint32, bool) {
 	if from == w.base {
 		w.rtoAt = never
@@ -135,8 +133,8 @@ func (w *sendWindow) expired(p *Params, m *memory, now int64, from uint32) (uint
 	}
 }
 
-// nextQueued returns the lowest packet that waits to be sent again and may go at
-// now. Where none may, it sets rtxAt to when one does.
+// nextQueued returns the lowest packet waiting to be sent again that may go at now. If none
+// may, rtxAt is set to the earliest time.
 func (w *sendWindow) nextQueued(p *Params, m *memory, now int64) (uint32, bool) {
 	first := w.rtxAt(m)
 	if w.queued == 0 || now < *first {
@@ -158,8 +156,8 @@ func (w *sendWindow) nextQueued(p *Params, m *memory, now int64) (uint32, bool) 
 	}
 }
 
-// resent records that the queued packet at off leaves again, as data or, when
-// it has arrived, as the question where its response is. It returns its handle.
+// resent records that the queued packet at off leaves again, as data or, after an arrival, as
+// a question about the response. The result is the handle.
 func (w *sendWindow) resent(p *Params, m *memory, off uint32, now int64) uint64 {
 	r, i := w.at(m, off)
 	bit, pkt := uint64(1)<<i, m.record(r, i)
@@ -178,7 +176,7 @@ func (w *sendWindow) resent(p *Params, m *memory, off uint32, now int64) uint64 
 	return m.handle(r, i)
 }
 
-// renumber moves everything to another first PSN.
+// renumber moves everything to a new first PSN.
 func (w *sendWindow) renumber(start pds.PSN) { w.start = start }
 
 // arrivedAhead is how many packets behind CACK are known to have arrived, by a SACK or by an
@@ -196,7 +194,7 @@ func (w *sendWindow) arrivedAhead(m *memory) uint16 {
 	return uint16(n)
 }
 
-// arrivedTo returns the offset behind the last packet that is known to have arrived.
+// arrivedTo returns the offset behind the last packet known to have arrived.
 func (w *sendWindow) arrivedTo(m *memory) (end uint32) {
 	end = max(w.base, w.cack)
 	for off := w.base; int32(w.next-off) > 0; {
@@ -209,10 +207,10 @@ func (w *sendWindow) arrivedTo(m *memory) (end uint32) {
 	return end
 }
 
-// outOfRange learns from the refusal of the packet at off (PSN_OOR_WINDOW) how many PSNs the
-// peer tracks at most, where no ACK_CC has said it: fewer than there are from CACK to off. Units
-// are 128 PSNs, as in an mpr. Without it a window that is too wide is sent, refused and sent
-// again from its middle on.
+// outOfRange learns from the refusal of the packet at off (PSN_OOR_WINDOW) the most PSNs
+// tracked by the peer, when no ACK_CC has told: fewer than from CACK to off. Units are 128
+// PSNs, as in an mpr. Otherwise too wide a window is sent, refused and sent again from the
+// middle on.
 func (w *sendWindow) outOfRange(off uint32) {
 	const unit = 128
 	if w.limitAt == 0 {

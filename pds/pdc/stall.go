@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/internal/deadline"
 
-// auxiliary breaks stalls and repeats what may have been lost.
+// auxiliary breaks stalls and repeats control packets possibly lost.
 func (rec *recovery) auxiliary(now int64, p *PDC) {
 	if p.is(flagClearDue) {
 		p.flags &^= flagClearDue
@@ -16,21 +16,21 @@ func (rec *recovery) auxiliary(now int64, p *PDC) {
 	rec.clearMissing(now, p)
 }
 
-// stallsEven is how many attempts to break a stall follow each other evenly.
+// stallsEven is the number of evenly spaced attempts to break a stall.
 const stallsEven = 8
 
-// blocked reports whether the peer's window keeps p from sending, and nothing of
-// what was sent is outstanding.
+// blocked reports whether the peer's window keeps p from sending, and no sent
+// packet is outstanding.
 func (p *PDC) blocked() bool {
 	return !p.tx.outstanding() && !p.tx.done() && !p.tx.inPeerWindow(p.tx.next)
 }
 
-// stalled breaks the clear stall. A window full of packets that are released but
-// hold the peer's CACK, since it has not heard a CLEAR, sends nothing that could
-// carry one and has nothing outstanding that could time out. CLEAR_CMD says it;
-// an ACK_REQ, which not every target answers, and a probe in turn, bring back the
-// CACK. It goes on until max_cack has moved, after stallsEven times less and less
-// often, and then no more times than a packet is sent again.
+// stalled breaks the clear stall. A window full of packets released here, but
+// holding the peer's CACK for want of a CLEAR, sends no packet that could carry a
+// CLEAR and has no packet that could time out. CLEAR_CMD brings the CLEAR; an
+// ACK_REQ, not answered by every target, and a probe in turn bring back the CACK.
+// The attempts go on until max_cack has moved, after stallsEven attempts less and
+// less often, and then no more times than a packet is sent again.
 func (s *source) stalled(now int64, p *PDC) {
 	if !p.blocked() || p.auxAt != never { // not so, or under way
 		return

@@ -12,30 +12,29 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A StartMethod says which Start_PSN a target takes from an initiator that opens a PDC,
-// against packets of an earlier one that somebody repeats. Where it takes another one
-// only, the first data costs a round trip more.
+// A StartMethod is the choice of Start_PSNs that a target takes from an initiator opening a PDC,
+// against replayed packets of an earlier PDC. If the initiator's choice is refused, the first data
+// costs one more round trip.
 //
-// By itself, with each of them, a target begins to ask for another one when PDCs of peers that
-// have not shown that they receive what is sent to them hold a fifth of the PDCIDs that these
-// and new ones could have. As with the cookies of TCP and the Retry of QUIC, it keeps nothing of whoever it
-// asks. So a flood of SYN packets with false sources takes no PDCID that an honest peer needs.
+// Under each method, a target begins to ask for a different Start_PSN when PDCs of peers not
+// proven to receive hold a fifth of the PDCIDs open to such PDCs. As with the cookies of TCP and
+// the Retry of QUIC, the target keeps no state of the asked peer. So a flood of SYN packets with
+// false sources takes no PDCID needed by an honest peer.
 //
 // Source: UE Specification 1.0.x section 3.5, PDCs that TSS secures.
 type StartMethod uint8
 
 const (
-	// StartAny: the one that the initiator has chosen.
+	// StartAny: the initiator's choice.
 	StartAny StartMethod = iota
 
-	// StartRandom1RTT (RANDOM_1RTT_START): one that this side draws.
+	// StartRandom1RTT (RANDOM_1RTT_START): drawn by the target.
 	StartRandom1RTT
 
-	// StartExpected0RTT (EXPECTED_0RTT_START): the initiator's own, if it is at or after
-	// the Expected_PSN, the one that follows the last that came on a PDC with the same
-	// address and PDCID of the initiator. From others as StartRandom1RTT, unless
-	// [Config.FreshKey]. As an initiator, a manager with this method counts on from the last
-	// PSN of a PDCID.
+	// StartExpected0RTT (EXPECTED_0RTT_START): the initiator's choice, if at or after the
+	// Expected_PSN, the successor of the last PSN on a PDC with the same address and PDCID of the
+	// initiator. For other initiators like StartRandom1RTT, unless [Config.FreshKey]. As an
+	// initiator, a manager with this method counts on from the last PSN of a PDCID.
 	StartExpected0RTT
 )
 
@@ -44,8 +43,8 @@ var startNames = [...]string{"ANY", "RANDOM_1RTT_START", "EXPECTED_0RTT_START"}
 // String returns the specification's name.
 func (s StartMethod) String() string { return enum.Name(startNames[:], s) }
 
-// An expectedStart is the Expected_PSN for one PDCID of one initiator. Initiators that hash to
-// the same place displace each other; one that was displaced is treated like a new one.
+// An expectedStart is the Expected_PSN for a PDCID of an initiator. Initiators with the same hash
+// displace each other; a displaced initiator is treated like a new one.
 type expectedStart struct {
 	src, dst Addr
 	psn      pds.PSN
@@ -53,7 +52,7 @@ type expectedStart struct {
 	moved    uint32    // how far psn has come, from the first Start_PSN on, with FreshKey from 0 on
 }
 
-// psnSpent is how far an Expected_PSN may come under one key. Half of all PSNs are before any other,
+// psnSpent is the limit of an Expected_PSN under a key. Half of all PSNs are before any given PSN,
 // so from 2^31 on packets that opened the first PDCs would be in order again.
 const psnSpent = psnEnd - 1<<24
 
@@ -62,9 +61,9 @@ type expectedStarts struct {
 	slot   []expectedStart
 	hasher table.Hasher
 
-	// floor, with FreshKey, is the Expected_PSN of the secure domain, which holds for initiators
-	// without a place. One that is displaced raises it, so that nothing that came from there opens
-	// a PDC again. PSNs of these are compared as numbers below 2^31.
+	// floor, with FreshKey, is the Expected_PSN of the secure domain, for initiators without a
+	// place. A displaced initiator raises floor, so no old packet of the initiator opens a PDC
+	// again. PSNs of these initiators are compared as numbers below 2^31.
 	floor uint32
 }
 
@@ -72,7 +71,7 @@ func newExpectedStarts(ids int, h table.Hasher) expectedStarts {
 	return expectedStarts{slot: slab.Make[expectedStart](ringSize(ids)), hasher: h}
 }
 
-// starts draw and judge Start_PSNs, and so tell who has shown that an address is his.
+// starts draw and judge Start_PSNs, and so tell proven addresses.
 type starts struct {
 	p     *Params
 	mem   *memory
@@ -106,7 +105,7 @@ func (s *starts) init(m *Manager, seed uint64, hasher table.Hasher) {
 
 func (s *starts) random() uint64 { return s.draw.Uint64() }
 
-// at returns the place for PDCs with PDCID id of an initiator, and whether the place is that
+// at returns the place for PDCs with PDCID id of an initiator, and whether the place is the
 // initiator's.
 func (s *expectedStarts) at(src, dst Addr, id pds.PDCID) (e *expectedStart, known bool) {
 	k := table.Key{src.Hi, src.Lo, dst.Hi, dst.Lo, uint64(id)}
@@ -114,8 +113,8 @@ func (s *expectedStarts) at(src, dst Addr, id pds.PDCID) (e *expectedStart, know
 	return e, e.id == id && e.src == src && e.dst == dst
 }
 
-// remember keeps what a target PDC has come to, however it ends: the Expected_PSN, which is one
-// after its last. The initiator, which counts on from there, is told by the closing ACK.
+// remember keeps the Expected_PSN of a target PDC, ended in any way: the PDC's last PSN plus 1.
+// The closing ACK tells the initiator, who counts on from there.
 func (s *starts) remember(p *PDC) {
 	if s.p.c.Start != StartExpected0RTT || p.is(flagInitiator) || p.state == StatePending {
 		return
@@ -134,8 +133,8 @@ func (s *starts) remember(p *PDC) {
 }
 
 // expects takes note of a closing ACK with an Expected_PSN, for the next PDC with the PDCID of
-// p. The target may have it from others of its secure domain, so it may be later than what
-// comes next here.
+// p. The target may have learnt the Expected_PSN from other members of the secure domain, so maybe
+// later than the next PSN here.
 func (p *PDC) expects(b []byte) {
 	var a pds.AckExpected
 	if _, err := a.Decode(b); err != nil || p.state != StateCloseAckWait {
@@ -147,7 +146,7 @@ func (p *PDC) expects(b []byte) {
 	}
 }
 
-// admitStart judges the Start_PSN of a new target PDC, and has it wait for another one if
+// admitStart judges the Start_PSN of a new target PDC, and has the PDC wait for a new Start_PSN if
 // need be.
 func (s *starts) admitStart(now int64, p *PDC, b *inbound) {
 	start := pds.PSN(s.random())
@@ -179,44 +178,44 @@ func (s *starts) admitStart(now int64, p *PDC, b *inbound) {
 	s.timer.schedule(p, now)
 }
 
-// startApart is how far the Start_PSNs of one PDCID lie apart where packets from before may still
-// come: those of a PDC that was asked to start elsewhere are refused, and such a refusal must
-// not name what has been sent since.
+// startApart is the distance between the Start_PSNs of a PDCID while earlier packets may still
+// come: packets of a PDC asked to start elsewhere are refused, and such a refusal must not name a
+// packet sent since.
 const startApart = 1 << 16
 
-// startPeriod, a power of two as ns, is how long a Start_PSN is asked of one sender, and at
-// least how long it is taken: some two seconds, more than a round trip and packets sent again.
+// startPeriod, a power of two as ns, is the time a Start_PSN is asked of a sender, and the least
+// time the Start_PSN is taken: some two seconds, more than a round trip with retransmissions.
 const startPeriod = 31
 
-// noPDC stands in a NEW_START_PSN for the PDCID of the PDC that there is not yet, since 0 may not:
-// an initiator learns that PDCID from the first acknowledgement.
+// noPDC stands in a NEW_START_PSN for the PDCID of the PDC still to come, since 0 is not allowed:
+// an initiator learns the true PDCID from the first acknowledgement.
 const noPDC = MaxPDCs
 
-// startFor is the Start_PSN that the sender of a SYN packet has to show that it receives what is
-// sent to it, in this period or so many before. It follows from a secret, so nothing has to be
-// kept of whoever is asked for it. A later PDC between the same ends may have the same: nothing
-// of the first is under way by then, or its quarantine would not be over.
+// startFor is the Start_PSN that proves the sender of a SYN packet to receive, in the present
+// period or the given number of periods before. The Start_PSN is derived from a secret, so no
+// state of the asked peer is kept. A later PDC between the same ends may have the same Start_PSN:
+// no packet of the first is under way by then, or the quarantine would not be over.
 func (s *starts) startFor(now int64, b *inbound, before uint64) pds.PSN {
 	period := uint64(now)>>startPeriod - before
 	return pds.PSN(s.secret.Sum(b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid), period))
 }
 
-// shows reports whether a SYN packet has the Start_PSN that its sender was asked for.
+// shows reports whether a SYN packet has the Start_PSN asked of the sender.
 func (s *starts) shows(now int64, b *inbound) bool {
 	return b.start == s.startFor(now, b, 0) || b.start == s.startFor(now, b, 1)
 }
 
-// An askedStart remembers a sender that was asked to start at another PSN. Packets that it has sent
-// before may come later, and must not open the PDC where it began: it sends all of them again, and
-// the PDC would refuse them with INVALID_SYN.
+// An askedStart remembers a sender asked to start at a new PSN. Packets sent before may come
+// later, and must not open the PDC at the old PSN: the sender repeats all of them from the new
+// PSN, and the PDC would refuse those with INVALID_SYN.
 type askedStart struct {
 	key   uint64
 	until int64
 }
 
-// The memory of senders that were asked: a sender has askedWays places, of which it takes the one
-// whose time is over first, and eight times as many senders as there are PDCIDs have room, up to
-// askedMax. A flood displaces all, and is met by asking everybody.
+// The memory of senders asked: a sender has askedWays places and takes the place that expires
+// first; eight times as many senders as PDCIDs have room, up to askedMax. A flood displaces all,
+// and is met by asking everybody.
 const (
 	askedWays = 4
 	askedMax  = 4096
@@ -226,7 +225,7 @@ func newAskedStarts(ids int) []askedStart {
 	return slab.Make[askedStart](min(ringSize(8*ids), askedMax))
 }
 
-// askedOf returns the places of the sender of a SYN packet, and what stands there for it.
+// askedOf returns the places of the sender of a SYN packet, and the sender's key there.
 func (s *starts) askedOf(b *inbound) (places []askedStart, key uint64) {
 	key = s.hasher.Sum(&table.Key{b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid)})
 	at := key & uint64(len(s.starts)/askedWays-1) * askedWays
@@ -244,8 +243,8 @@ func (s *starts) wasAsked(now int64, b *inbound) bool {
 	return false
 }
 
-// askStart answers a SYN packet whose sender has yet to show that it receives: it writes where to
-// start to out and returns how long that is.
+// askStart answers a SYN packet whose sender has yet to show that it receives: the demanded start
+// is written to out; the result is the length.
 func (s *starts) askStart(now int64, b *inbound, out []byte) int {
 	s.stats.Doubted++
 	places, key := s.askedOf(b)
@@ -264,10 +263,10 @@ func (s *starts) askStart(now int64, b *inbound, out []byte) int {
 	return s.reply.putNACK(out, &n)
 }
 
-// startPSN draws a Start_PSN at least 2^16 away from the last PSN that was used with the
-// same PDCID; where targets expect it to be later, it is, also for one that has not seen
-// the PDCs in between, with other targets. The first one in a secure domain is from
-// 2^16 to 2^30, which leaves its key 2^30 PSNs for each PDCID.
+// startPSN draws a Start_PSN at least 2^16 away from the last PSN used with the
+// same PDCID; where targets expect later PSNs, the Start_PSN is later, even for a target that has
+// not seen the PDCs in between, with other targets. The first Start_PSN in a secure domain is from
+// 2^16 to 2^30, leaving the key 2^30 PSNs for each PDCID.
 func (s *starts) startPSN(h Handle) pds.PSN {
 	old := &s.pdc[h.ID()]
 	last := old.tx.Next()
@@ -288,5 +287,5 @@ func (s *starts) startPSN(h Handle) pds.PSN {
 }
 
 // startAfter draws a Start_PSN less than 2^8 after psn. Steps of 2^16, as between PDCs in the clear,
-// would use up the PSNs of a key with 32,768 PDCs of one PDCID.
+// would use up the PSNs of a key with 32,768 PDCs of a PDCID.
 func (s *starts) startAfter(psn pds.PSN) pds.PSN { return psn + pds.PSN(s.random()>>56) }

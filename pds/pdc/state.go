@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// State is where a PDC stands in its life. The zero value is closed.
+// State is the stage of a PDC's life. The zero value is closed.
 type State uint8
 
 const (
@@ -23,10 +23,10 @@ var stateNames = [...]string{"CLOSED", "CREATING", "PENDING", "ESTABLISHED", "CL
 // String returns the specification's name.
 func (s State) String() string { return enum.Name(stateNames[:], s) }
 
-// live reports whether the PDC is a context that packets can be sent on.
+// live reports whether the PDC is a context on which packets can be sent.
 func (s State) live() bool { return s > StateClosed && s < StateQuarantine }
 
-// takesMessages reports whether a new message may begin on it.
+// takesMessages reports whether a new message may begin on the PDC.
 func (s State) takesMessages() bool {
 	return s == StateCreating || s == StateEstablished || s == StateCloseWait
 }
@@ -34,9 +34,9 @@ func (s State) takesMessages() bool {
 // sendsData reports whether packets of open messages may still be queued.
 func (s State) sendsData() bool { return s.takesMessages() || s == StateQuiesce }
 
-// nextCloseState is the way of an initiator that has been asked to close: it
-// depends only on what is still open. The rest of the life is decided by the
-// packet or timer that ends it.
+// nextCloseState is the way of an initiator asked to close, dependent only on
+// the open work. The rest of the life is decided by the packet or timer that
+// ends a state.
 func nextCloseState(s State, inUse, unreleased bool) State {
 	switch {
 	case s != StateQuiesce && s != StateAckWait:

@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/internal/counters"
 
-// Stats counts what a manager has seen since it began.
+// Stats counts the events of a manager since creation.
 type Stats struct {
 	Received    uint64 // packets taken in, by Receive or a FastPath
 	Malformed   uint64 // not a legal packet of this version
@@ -38,5 +38,5 @@ type Stats struct {
 // Stats returns the counters.
 func (m *Manager) Stats() Stats { return m.stats }
 
-// String names the counters that are not 0.
+// String names the counters other than 0.
 func (s Stats) String() string { return counters.String(s) }

@@ -9,48 +9,48 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Errors of a [Table]. None of them changes anything.
+// Errors of a [Table]. After an error nothing has changed.
 var (
 	// ErrNoPDC: no PDCID is free now. The answer to a SYN packet is a NACK with
 	// NO_PDC_AVAIL; a message waits.
 	ErrNoPDC = errors.New("pdc: no PDCID free")
 
-	// ErrQuota: the source holds as many PDCs as one source may.
+	// ErrQuota: the source holds the most PDCs allowed to a source.
 	ErrQuota = errors.New("pdc: source at its quota")
 
-	// ErrInitiators: initiators hold as many PDCIDs as they may, see
+	// ErrInitiators: initiators hold the most PDCIDs allowed, see
 	// TableConfig.Initiators. A message waits.
 	ErrInitiators = errors.New("pdc: initiators at their share of the PDCIDs")
 
-	// ErrResting: the SYN packet is a late one of a PDC that was closed and rests
-	// in quarantine. Drop it: opening a PDC would deliver its data again.
+	// ErrResting: the SYN packet is a late packet of a closed PDC in quarantine. Drop
+	// the packet: opening a PDC would deliver the data again.
 	ErrResting = errors.New("pdc: PDC in quarantine")
 
-	// ErrTableFull: no place is left where the key's hash may lie, though the table has
-	// room. With a random seed that takes an attack; the answer is that to ErrNoPDC.
+	// ErrTableFull: no place is left for the key's hash, though the table has room.
+	// With a random seed the cause is an attack; answer as for ErrNoPDC.
 	ErrTableFull = errors.New("pdc: no room in the table for the key")
 
 	// ErrUnknown: the PDCID names no live PDC (INV_DPDCID), or the handle's has gone.
 	ErrUnknown = errors.New("pdc: no such PDC")
 
-	// ErrPeer: the PDC has another peer than the packet comes from.
+	// ErrPeer: the packet comes from an address other than the PDC's peer.
 	ErrPeer = errors.New("pdc: packet from another peer than the PDC's")
 )
 
-// A Table finds the PDCs of one FEP and hands out their PDCIDs. Any goroutine may
-// call any method; none waits for another, and none allocates.
+// A Table finds the PDCs of one FEP and hands out PDCIDs. Any goroutine may call any
+// method, without waiting or allocation.
 //
 //	packet, syn=0    dpdcid, source, spdcid           Match: an index, no hash
 //	packet, syn=1    TargetKey                        Target, OpenTarget
 //	message          InitiatorKey                     Initiator, OpenInitiator
 //
-// It knows identities only. The PDCs themselves lie in an array of the caller's
-// that the id indexes, each with one owner at a time; what a look-up returns may
-// be released before the caller gets to it, and the handle then is stale.
+// A Table knows identities only. The PDCs lie in an array of the caller's, indexed by
+// id, each with one owner at a time; a PDC found by a look-up may be released before
+// the caller gets there, and the handle then is stale.
 //
-// A released PDCID rests for TableConfig.Quarantine. The key of a target PDC rests
-// with it, so that late SYN packets hit it and are dropped; [Table.Reap] forgets
-// both. A stale handle or a wrong peer never matches.
+// A released PDCID rests for TableConfig.Quarantine. The key of a target PDC rests,
+// too, so late SYN packets hit the key and are dropped; [Table.Reap] forgets both. A
+// stale handle or a wrong peer never matches.
 type Table struct {
 	slots    table.Slots // by id; 0 is never live
 	general  *pool
@@ -64,15 +64,14 @@ type Table struct {
 	quarantine int64
 }
 
-// What the word of a slot says of its PDC. A peer of 0 is not known yet.
+// The content of a slot's word. A peer of 0 is still unknown.
 const (
 	slotPeer   = 0xffff
 	slotTarget = 1 << 16 // opened by a SYN packet, charged to its source
 	slotProven = 1 << 17 // its peer has named our PDCID, so it receives what we send
 )
 
-// ByID returns the live PDC with the given id, 0 without one. It does not check
-// the peer.
+// ByID returns the live PDC with the given id, 0 without one. The peer is not checked.
 func (t *Table) ByID(id pds.PDCID) Handle {
 	if int(id) < t.slots.Len() {
 		if w := t.slots.Load(uint16(id)); w.Live() {
@@ -89,10 +88,9 @@ func (t *Table) pool(id pds.PDCID) *pool {
 	return t.reserved
 }
 
-// Match finds the PDC that a packet without the SYN flag belongs to: the one with
-// its dpdcid, if the packet comes from that PDC's peer. While the peer's PDCID is
-// not known any is right, and the spdcid 0 of a NACK is compared with nothing.
-// The errors are [ErrUnknown] and [ErrPeer].
+// Match finds the PDC of a packet without the SYN flag: the PDC of dpdcid, if the
+// packet comes from the PDC's peer. While the peer's PDCID is unknown any is right, and
+// the spdcid 0 of a NACK is not compared. The errors are [ErrUnknown] and [ErrPeer].
 func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Handle, error) {
 	if int(dpdcid) >= t.slots.Len() {
 		return 0, ErrUnknown
@@ -118,13 +116,14 @@ func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Ha
 	}
 }
 
-// named reports whether the peer of a PDC has that PDCID, as far as both are known.
+// named reports whether the peer of a PDC has the PDCID spdcid, as far as both are
+// known.
 func named(w table.SlotWord, spdcid pds.PDCID) bool {
 	peer := pds.PDCID(w.User() & slotPeer)
 	return peer == spdcid || peer == 0 || spdcid == 0
 }
 
-// prove records that the peer of a PDC opened by SYN is where it says it is.
+// prove records the proof of the address of a PDC's peer, for a PDC opened by SYN.
 func (t *Table) prove(id uint16, w table.SlotWord) bool {
 	src := t.source(id)
 	t.proven.Take(src) // before the flag, or a release in between would give first
@@ -135,28 +134,28 @@ func (t *Table) prove(id uint16, w table.SlotWord) bool {
 	return false
 }
 
-// proves is prove for the owner of a live PDC, who alone changes it.
+// proves is prove for the owner of a live PDC, who alone changes the record.
 func (t *Table) proves(h Handle) {
 	if id := uint16(h.ID()); t.unproven(h.ID()) {
 		t.prove(id, t.slots.Load(id))
 	}
 }
 
-// unproven reports whether the PDC that has an id, or had it and rests, was opened by a peer
-// that has not shown that it receives what is sent to it.
+// unproven reports whether the PDC with an id, live or resting, was opened by a peer
+// that has not shown that it receives.
 func (t *Table) unproven(id pds.PDCID) bool {
 	return t.slots.Load(uint16(id)).User()&(slotTarget|slotProven) == slotTarget
 }
 
-// source is who the PDC at id is charged to.
+// source is the source charged for the PDC at id.
 func (t *Table) source(id uint16) table.Source {
 	from := t.slots.Data(id)
 	return t.held.Source(from[0].Load(), from[1].Load())
 }
 
-// Learn records the PDCID of the peer of h, which an initiator finds in the first
-// packet from it. It reports whether that is the peer's PDCID now: false if h has
-// gone or its peer is known under another.
+// Learn records the PDCID of the peer of h, found by an initiator in the peer's first
+// packet. The result reports whether peer is the peer's PDCID now: false if h has gone
+// or the peer has a different known PDCID.
 func (t *Table) Learn(h Handle, peer pds.PDCID) bool {
 	if int(h.ID()) >= t.slots.Len() {
 		return false
@@ -177,9 +176,8 @@ func (t *Table) Learn(h Handle, peer pds.PDCID) bool {
 // Live reports whether h names a live PDC.
 func (t *Table) Live(h Handle) bool { return h != 0 && t.ByID(h.ID()) == h }
 
-// Target returns the PDC that a SYN packet with the given key belongs to. The errors are
-// [ErrUnknown] if there is none, and [ErrResting] if it was closed a while ago; then the
-// handle is the one that it had.
+// Target returns the PDC of a SYN packet with the given key. The errors are
+// [ErrUnknown] if none, and [ErrResting] if closed a while ago, with the old handle.
 func (t *Table) Target(k *TargetKey) (Handle, error) {
 	var key table.Key
 	k.fill(&key)
@@ -201,15 +199,15 @@ func (t *Table) alive(h table.Handle) (Handle, error) {
 	return Handle(h), nil
 }
 
-// Initiator returns the PDC that new messages of k go on, 0 without one.
+// Initiator returns the PDC for new messages of k, 0 without one.
 func (t *Table) Initiator(k *InitiatorKey) Handle {
 	var key table.Key
 	k.fill(&key)
 	return Handle(t.keys.Lookup(&key))
 }
 
-// All iterates over the live PDCs in the order of their ids without stopping
-// anybody. One that opens or closes meanwhile may or may not be seen.
+// All iterates over the live PDCs in the order of ids without stopping anybody. A PDC
+// opened or closed meanwhile may or may not be seen.
 func (t *Table) All() iter.Seq[Handle] {
 	return func(yield func(Handle) bool) {
 		for id := range t.slots.Len() {
@@ -221,7 +219,7 @@ func (t *Table) All() iter.Seq[Handle] {
 }
 
 // TableStats counts the PDCIDs of a [Table]. Beside changes the parts may not add
-// up; on a quiet table they do.
+// up; on a quiet table the parts add up.
 type TableStats struct{ General, Reserved PoolStats }
 
 // PoolStats counts the ids of one pool: Capacity = Free + Live + Resting.
@@ -236,7 +234,7 @@ func (t *Table) Stats() TableStats {
 	return s
 }
 
-// ids is how many PDCIDs a table has; they are 1 to that.
+// ids is the number of PDCIDs of a table; the ids are 1 to ids.
 func (t *Table) ids() int {
 	s := t.Stats()
 	return s.General.Capacity + s.Reserved.Capacity

@@ -11,48 +11,47 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// MaxPDCs is the number of PDCIDs: 16 bits, of which 0 names none.
+// MaxPDCs is the number of PDCIDs: 16 bits, without 0.
 const MaxPDCs = 1<<16 - 1
 
 // TableConfig sizes a [Table]. Everything is allocated at construction.
 type TableConfig struct {
 	// General and Reserved are the sizes of the two pools of PDCIDs; 1 to General,
-	// and from General+1 on. General must be at least 1, both at most MaxPDCs. Of two ends
-	// with one id each that open to each other at the same time neither gets on: each id
-	// serves its own end's PDC, and has to rest before it serves the other's.
+	// and from General+1 on. General must be at least 1, both at most MaxPDCs. Two ends with
+	// one id each, opening to each other at the same time, are stuck: each id serves the own
+	// end's PDC, and has to rest before serving the peer's.
 	General  int
 	Reserved int
 
-	// Quarantine is how long a released PDCID rests before it may be handed out
-	// again, nanoseconds. It must exceed the life of a packet in the network, as
-	// sender's retransmissions prolong it: 0 is for tests. An Endpoint takes 2 s.
+	// Quarantine is the rest of a released PDCID before being handed out again, nanoseconds.
+	// Quarantine must exceed the life of a packet in the network, prolonged by the sender's
+	// retransmissions: 0 is for tests. An Endpoint takes 2 s.
 	Quarantine int64
 
-	// PerSource is the most PDCs, resting ones included, that SYN packets of one source address
-	// may hold. By default a source has no limit while more than a quarter of the PDCIDs are
-	// free, and gets another one of the last quarter only while more are free than it holds,
-	// counted in PDCs whose peer has shown that it receives what is sent to it. MaxPDCs lifts
-	// the limit.
+	// PerSource is the most PDCs, resting ones included, held by SYN packets of one source
+	// address. By default a source has no limit while more than a quarter of the PDCIDs are
+	// free, and gets one more of the last quarter only while more are free than the source
+	// holds, counted in PDCs whose peer has shown that it receives. MaxPDCs lifts the limit.
 	PerSource int
 
-	// Kept is the number of PDCIDs of the general pool that SYN packets get only if
-	// their source has a PDC here already, or answers a NEW_START_PSN, and so has shown that it
-	// receives what is sent to its address. A flood of SYN packets with false sources leaves
-	// them alone. Without it such a flood gets a fifth of the PDCIDs at most: see [Config].Start.
+	// Kept is the number of PDCIDs of the general pool given to SYN packets only if the source
+	// has a PDC here already, or answers a NEW_START_PSN, so proven to receive. A flood of SYN
+	// packets with false sources does not touch the Kept ids. With Kept 0 such a flood gets a
+	// fifth of the PDCIDs at most: see [Config].Start.
 	Kept int
 
-	// Initiators is the most PDCIDs of the general pool, resting ones included, that
-	// PDCs opened from here may hold (default: all but a quarter, and at least one less
-	// than all). The rest is for SYN packets: two ends whose own PDCs take every id refuse
-	// each other's, and as a refused PDC keeps its id, neither would ever get on. The
-	// reserved pool is divided alike.
+	// Initiators is the most PDCIDs of the general pool, resting ones included, held by PDCs
+	// opened from here (default: all but a quarter, and at least one less than all). The rest
+	// is for SYN packets: two ends whose own PDCs take every id refuse each other's, and as a
+	// refused PDC keeps the id, neither would ever make progress. The reserved pool is divided
+	// alike.
 	Initiators int
 
-	// FirstID is the PDCID of the general pool that is handed out first (default: drawn
+	// FirstID is the PDCID of the general pool handed out first (default: drawn
 	// from Seed, since peers may still send to the ids of an earlier life).
 	FirstID pds.PDCID
 
-	// Seed of the hashes (default: drawn from crypto/rand, which is what a network needs).
+	// Seed of the hashes (default: drawn from crypto/rand, as a network needs).
 	Seed uint64
 }
 
@@ -108,11 +107,11 @@ func (c *TableConfig) ofReserved() int {
 	return initiators(c.Reserved, c.Reserved*(c.General-c.Initiators)/c.General)
 }
 
-// initiators is how many of n ids initiators may hold where so many are for the peers. Each
-// side has at least one.
+// initiators is the number of n ids that initiators may hold with peers ids for the peers. Each
+// side has at least 1.
 func initiators(n, peers int) int { return max(n-max(peers, 1), 1) }
 
-// start is the place of the first PDCID in its pool.
+// start is the place of the first PDCID in the pool.
 func (c *TableConfig) start() uint16 {
 	if c.FirstID != 0 {
 		return uint16(c.FirstID) - 1

@@ -7,8 +7,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// TargetKey is what a packet with the SYN flag says about the PDC it belongs to.
-// The destination is part of it because a FEP may own several addresses.
+// TargetKey is the identity of a PDC in a packet with the SYN flag. The destination is
+// part of the key because a FEP may own several addresses.
 //
 // Source: UE Specification 1.0.x section 3.5: {source address, destination
 // address, SPDCID}.
@@ -18,10 +18,9 @@ type TargetKey struct {
 	SPDCID      pds.PDCID
 }
 
-// InitiatorKey is what decides on which PDC a message goes. The public sources
-// disagree on the parts; this is their union, and what a deployment does not use
-// stays zero. Who wants several PDCs where all else is alike tells them apart by Context.
-// IPv4 addresses equal their IPv4-mapped IPv6 form.
+// InitiatorKey is the key that decides a message's PDC. The public sources disagree on
+// the parts; the key is the union, and unused parts stay zero. Several PDCs with all else
+// alike are told apart by Context. IPv4 addresses equal their IPv4-mapped IPv6 form.
 type InitiatorKey struct {
 	Source      netip.Addr
 	Destination netip.Addr
@@ -32,7 +31,7 @@ type InitiatorKey struct {
 	Context     uint16 // one number for tss_context, rod_context, rsv_ccc and the like
 }
 
-// The last word of a table key, so that both roles share one table:
+// The last word of a table key, so both roles share one table:
 //
 //	target     0 {unused 47, SPDCID 16}
 //	initiator  1 {unused 13, ordered 1, reserved 1, context 16, TC 8, JobID 24}

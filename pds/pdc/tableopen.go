@@ -5,23 +5,22 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// reapPerOpen bounds the resting ids that an open looks at, unless it would be refused.
-// Above one, so that a backlog of ids whose time has come shrinks with every open.
+// reapPerOpen bounds the resting ids visited by an open, unless the open would be refused.
+// Above 1, so a backlog of due ids shrinks with every open.
 const reapPerOpen = 8
 
-// OpenTarget returns the PDC that a SYN packet belongs to and opens it if there is
-// none; opened tells which. Of several cores that receive SYN packets of one PDC
-// at the same time, one opens it and the others get that one. reserved is the
-// packet's use_rsv_pdc. The errors are [ErrResting], with the handle that the PDC had,
-// [ErrQuota], [ErrNoPDC] and [ErrTableFull].
+// OpenTarget returns the PDC of a SYN packet, opened if absent; opened tells so. Of several
+// cores receiving SYN packets of the same PDC at the same time, one opens the PDC and the
+// rest get the same PDC. reserved is the packet's use_rsv_pdc. The errors are [ErrResting],
+// with the handle the PDC had, [ErrQuota], [ErrNoPDC] and [ErrTableFull].
 //
-// The PDC is visible at once: its owner must be able to hold back what the others
-// bring until its state is set up.
+// The PDC is visible at once: the owner must be able to hold back packets from other cores
+// until the PDC's state is set up.
 func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, opened bool, err error) {
 	return t.openTarget(now, k, opening{reserved: reserved})
 }
 
-// An opening is what a SYN packet says beside its key.
+// An opening is the content of a SYN packet beside the key.
 type opening struct {
 	reserved bool // the pool
 	shown    bool // its source receives what is sent to it
@@ -42,7 +41,7 @@ func (t *Table) openTarget(now int64, k *TargetKey, x opening) (h Handle, opened
 	return h, opened, err
 }
 
-// newTarget opens the PDC of a key of which the last look-up said why not.
+// newTarget opens the PDC of a key after a failed look-up with error why.
 func (t *Table) newTarget(key *table.Key, why error, x opening) (h Handle, opened bool, err error) {
 	if why == ErrResting {
 		if h, err = t.target(key); err != ErrUnknown {
@@ -56,7 +55,7 @@ func (t *Table) newTarget(key *table.Key, why error, x opening) (h Handle, opene
 	return t.insertTarget(p, key)
 }
 
-// admit chooses the pool and charges the source. Every error gives back all.
+// admit chooses the pool and charges the source. Every error gives everything back.
 func (t *Table) admit(key *table.Key, x opening) (*pool, error) {
 	p, src := t.choose(x.reserved), t.held.Source(key[0], key[1])
 	if p == nil {
@@ -72,16 +71,16 @@ func (t *Table) admit(key *table.Key, x opening) (*pool, error) {
 	return p, nil
 }
 
-// PDCs whose peers have not shown that they receive what is sent to them may be unprovenLeast, and
-// more while they hold less than the unprovenPart of what is free of a pool.
+// PDCs of unproven peers may be unprovenLeast, and more while holding less than the
+// unprovenPart of a pool's free ids.
 const (
 	unprovenLeast = 8
 	unprovenPart  = 4
 )
 
-// crowded reports whether such PDCs hold more, so that a SYN packet may open another one only if
-// its sender shows that first, or whether the PDCIDs that are left are kept for others. In an
-// empty table it takes a fifth of all PDCIDs to come to that: of peers that begin at the same
+// crowded reports whether PDCs of unproven peers hold more, so a SYN packet may open a
+// further PDC only after a proof by the sender, or whether the PDCIDs left are kept for
+// others. An empty table is crowded at a fifth of all PDCIDs: of peers beginning at the same
 // time few notice.
 func (t *Table) crowded(now int64, source table.Source, reserved bool) bool {
 	p := t.choose(reserved)
@@ -98,8 +97,7 @@ func (t *Table) crowds(p *pool, source table.Source) bool {
 		p == t.general && free <= t.kept && t.proven.Held(source) == 0
 }
 
-// doubtful is how many PDCs there are of peers that have only sent SYN packets, resting ones
-// included.
+// doubtful is the number of PDCs of peers known only by SYN packets, resting PDCs included.
 func (t *Table) doubtful() int { return t.held.Total() - t.proven.Total() }
 
 func (t *Table) choose(reserved bool) *pool {
@@ -132,7 +130,7 @@ func (t *Table) insertTarget(p *pool, key *table.Key) (Handle, bool, error) {
 	return first, false, err
 }
 
-// withdraw takes back a PDC that was published and whose key another core had entered.
+// withdraw takes back a published PDC whose key another core had entered.
 func (t *Table) withdraw(p *pool, h table.Handle, src table.Source) {
 	if p.Return(h).User()&slotProven != 0 {
 		t.proven.Give(src) // somebody guessed the id in the meantime
@@ -140,10 +138,10 @@ func (t *Table) withdraw(p *pool, h table.Handle, src table.Source) {
 	t.held.Give(src)
 }
 
-// OpenInitiator returns the PDC that messages of a key go on and opens it if there is none;
-// opened tells which. Of several cores that miss the key at the same time, one opens it and
-// the others get that one. Its PDCID comes from the pool that the key names. The errors are
-// [ErrInitiators], [ErrNoPDC] and [ErrTableFull].
+// OpenInitiator returns the PDC for messages of a key, opened if absent; opened tells so. Of
+// several cores missing the key at the same time, one opens the PDC and the rest get the same
+// PDC. The PDCID comes from the key's pool. The errors are [ErrInitiators], [ErrNoPDC] and
+// [ErrTableFull].
 func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (h Handle, opened bool, err error) {
 	var key table.Key
 	k.fill(&key)
@@ -177,15 +175,15 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (h Handle, opened bool
 	return Handle(got), false, nil
 }
 
-// Retire takes the key of an initiator PDC out of the table, so that no new
-// message finds it while it closes; Match still does. It reports whether this
-// call did it. The key of a target PDC stays until its quarantine is over.
+// Retire takes the key of an initiator PDC out of the table, so no new message finds the
+// closing PDC; Match still does. The result reports whether the call did the removal. The key
+// of a target PDC stays until the end of the quarantine.
 func (t *Table) Retire(h Handle) bool {
 	return t.Live(h) && t.slots.Load(uint16(h.ID())).User()&slotTarget == 0 && t.keys.Delete(table.Handle(h))
 }
 
-// Release ends the life of h and puts its PDCID into quarantine. A handle whose
-// life is over gets [ErrUnknown], so of several calls one succeeds.
+// Release ends the life of h and puts the PDCID into quarantine. The handle of a past life
+// gets [ErrUnknown], so of several calls one succeeds.
 func (t *Table) Release(now int64, h Handle) error {
 	t.Retire(h) // before the id can be anybody else's
 	if t.pool(h.ID()).Release(table.Handle(h), now) != nil {
@@ -195,7 +193,7 @@ func (t *Table) Release(now int64, h Handle) error {
 }
 
 // forget is Release without a quarantine, for a target PDC that has taken no packet: a late
-// SYN packet of it does no harm.
+// SYN packet does no harm.
 func (t *Table) forget(h Handle) {
 	t.keys.Delete(table.Handle(h))
 	src := t.source(uint16(h.ID()))
@@ -205,9 +203,8 @@ func (t *Table) forget(h Handle) {
 	t.held.Give(src)
 }
 
-// Reap frees at most limit PDCIDs of each pool whose quarantine is over and
-// returns how many. Opens do it by themselves; call it when idle to forget keys in
-// time, and with no harm at any time.
+// Reap frees at most limit PDCIDs of each pool after quarantine and returns the number. Opens
+// reap, too; call Reap when idle to forget keys in time, and with no harm at any time.
 func (t *Table) Reap(now int64, limit int) int {
 	n := t.reap(t.general, now, limit)
 	if t.reserved != nil {
@@ -216,8 +213,8 @@ func (t *Table) Reap(now int64, limit int) int {
 	return n
 }
 
-// reapDue frees all PDCIDs whose quarantine is over and reports whether there were any.
-// Each is freed once, whoever comes across it.
+// reapDue frees all PDCIDs after quarantine and reports whether any. Each is freed once, by
+// any caller.
 func (t *Table) reapDue(now int64) bool { return t.Reap(now, t.slots.Len()) > 0 }
 
 func (t *Table) reap(p *pool, now int64, limit int) int {
@@ -241,10 +238,10 @@ func (t *Table) reap(p *pool, now int64, limit int) int {
 	return limit
 }
 
-// rests reports whether the quarantine of an id that was released is not over.
+// rests reports whether the quarantine of an id released is not over.
 func (t *Table) rests(id pds.PDCID, now int64) bool { return t.slots.Until(uint16(id)) > now }
 
-// NextReap is the time at which the oldest quarantine ends, if there is one.
+// NextReap is the time at which the oldest quarantine ends, if any.
 func (t *Table) NextReap() (int64, bool) {
 	at, ok := t.general.NextDue()
 	if t.reserved == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/internal/table"
 )
 
-// A pool is one of PDCIDs, of which initiators may hold a limited number.
+// A pool is a pool of PDCIDs, with a limit for initiators.
 type pool struct {
 	*table.Pool
 	initiators atomic.Int32
@@ -20,7 +20,8 @@ func newPool(c table.PoolConfig, initiators int) (*pool, error) {
 
 // claim takes an id for an initiator.
 func (p *pool) claim() (table.Handle, error) {
-	// Count first, look after: two that look first could both see the last one.
+	// Count first, look after: two cores looking first could both see the last
+	// id.
 	if p.initiators.Add(1) > p.limit {
 		p.initiators.Add(-1)
 		return table.None, ErrInitiators

@@ -6,18 +6,18 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A Confirmed is the packets that [FastPath.TakeACK] has seen acknowledged: N of them,
-// whose handles count up to Last.
+// A Confirmed is the N packets acknowledged in [FastPath.TakeACK], with handles counting up
+// to Last.
 type Confirmed struct {
 	PDC  Handle
 	N    uint32
 	Last uint64
 }
 
-// TakeACK is [FastPath.ReceiveACK] for an acknowledgement that brings no more news than most
-// do: of the lowest packets that a PDC has in flight, or of a single one, wherever that is. It
-// has to be [pds.AckCCView.Plain]. For any other N is 0, and nothing has changed. No event
-// tells of the packets: what follows for them is the caller's.
+// TakeACK is [FastPath.ReceiveACK] for an acknowledgement with no more news than most: of
+// the lowest packets in flight, or of a single packet anywhere. The acknowledgement has to
+// be [pds.AckCCView.Plain]. For any other N is 0, and nothing has changed. No event reports
+// the packets: the consequences are the caller's.
 func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
 	m := (*Manager)(f)
 	p := m.source.acked(a, src)
@@ -73,7 +73,7 @@ func (s *source) tookACKs(now int64, p *PDC) {
 	}
 }
 
-// acked returns the PDC of an acknowledgement, nil if TakeACK does not take it.
+// acked returns the PDC of an acknowledgement, nil if not for TakeACK.
 func (s *source) acked(a *pds.AckCCView, src Addr) *PDC {
 	id := int(a.DPDCID())
 	if id >= len(s.pdc) {
@@ -86,12 +86,12 @@ func (s *source) acked(a *pds.AckCCView, src Addr) *PDC {
 	return p
 }
 
-// news is what an acknowledgement tells congestion control of n packets as large as pkt,
-// the last of them.
+// news is an acknowledgement's news for congestion control about n packets as large as pkt,
+// the last.
 func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) nscc.PlainAck {
 	rtt := int64(0)
 	if pkt.sends == copiesFirst {
-		// As nscc.RTT, which is too much to inline, but below 0 where that has no sample.
+		// As nscc.RTT, too much to inline, but below 0 where nscc.RTT has no sample.
 		rtt = now - pkt.sentAt - int64(a.ServiceTime())*pds.ServiceTimeUnit
 	}
 	return nscc.MakePlainAck(int64(pkt.size)*int64(n), rtt, a.Flags()&pds.FlagM != 0)

@@ -6,9 +6,9 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// named returns the packet that an acknowledgement names, by its offset, if that is in flight and
-// the acknowledgement tells of no others what was not known. Nothing changes. So it is with
-// packets that take different paths: one overtakes another, and each has its acknowledgement.
+// named returns the packet named by an acknowledgement's offset, if in flight and the only
+// news. Nothing changes. Packets on different paths are the common case: packets overtake,
+// and each has an acknowledgement.
 func (w *sendWindow) named(m *memory, a *pds.AckCCView) (r *row, off uint32, ok bool) {
 	off = w.offset(a.AckPSN())
 	if off-w.base >= w.next-w.base {
@@ -19,7 +19,7 @@ func (w *sendWindow) named(m *memory, a *pds.AckCCView) (r *row, off uint32, ok 
 	return r, off, r.flight&bit != 0 && w.releasedTo(m, w.offset(a.CACK())+1, r, bit) && w.arrivedAll(m, a, r, bit)
 }
 
-// takeOne releases the packet of row r that an acknowledgement names, which named has found.
+// takeOne releases the packet of row r named by an acknowledgement, found by named.
 func (p *PDC) takeOne(m *Manager, a *pds.AckCCView, r *row) {
 	w := &p.tx
 	off := w.offset(a.AckPSN())
@@ -36,8 +36,8 @@ func (p *PDC) takeOne(m *Manager, a *pds.AckCCView, r *row) {
 	w.mprFrom(m.p, a.CACK(), a.MPR())
 }
 
-// releasedTo reports whether all packets below end are released with that of bit in r;
-// it says no where they end in another row than they begin.
+// releasedTo reports whether all packets below end are released with bit's packet in r; false
+// where the packets end in a different row.
 func (w *sendWindow) releasedTo(m *memory, end uint32, r *row, bit uint64) bool {
 	if int32(end-w.base) <= 0 {
 		return true
@@ -50,8 +50,8 @@ func (w *sendWindow) releasedTo(m *memory, end uint32, r *row, bit uint64) bool 
 	return uint32(bits.TrailingZeros64(^(released >> (w.base % rowLen)))) >= end-w.base
 }
 
-// arrivedAll reports whether all packets that the SACK of an acknowledgement shows have
-// arrived, with that of bit in r.
+// arrivedAll reports whether all packets shown by the SACK of an acknowledgement have
+// arrived, with bit's packet in r.
 func (w *sendWindow) arrivedAll(m *memory, a *pds.AckCCView, r *row, bit uint64) bool {
 	off, sack := w.inWindow(w.offset(a.SACKBase()), a.Bitmap())
 	for s := off % rowLen; sack != 0; s = 0 {

@@ -2,8 +2,8 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// A Taken is a request that has arrived and been done, for [FastPath.Take]: the answer
-// to it is the default response.
+// A Taken is a request received and done, for [FastPath.Take]: the answer is the default
+// response.
 type Taken struct {
 	Request *pds.RequestView
 	Src     *Addr
@@ -13,14 +13,14 @@ type Taken struct {
 	CE      bool   // congestion experienced
 }
 
-// Take is [Manager.Receive] and [Manager.Respond] in one, for a request to p that the
-// layer above has done or is about to: the request is plain ([pds.RequestView.Plain],
-// PlainCC) and [FastPath.Named] has just returned p for it. It reports false, and nothing
-// has changed, if the request is anything but a new one in the window of p. If an
-// acknowledgement is due it writes the header of one that a response follows
-// ([pds.NextResponse]), and returns its length, otherwise 0.
+// Take is [Manager.Receive] and [Manager.Respond] in one, for a request to p done, or
+// about to be done, by the layer above: the request is plain ([pds.RequestView.Plain],
+// PlainCC) and [FastPath.Named] has just returned p for it. False, without a change,
+// unless the request is new and in the window of p. If an acknowledgement is due the
+// header is written, to be followed by a response ([pds.NextResponse]), and n is the
+// header's length, otherwise 0.
 //
-// What it does here is the next request of a PDC, when all before it has arrived.
+// The code here is for the next request of a PDC, with all before arrived.
 func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	m := (*Manager)(f)
 	q := t.Request
@@ -37,8 +37,7 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 	if !m.reply.ackAsked(flags, t.CE) && !m.reply.ackDue(p) {
 		return 0, true
 	}
-	// This is writeACK where there is nothing to select, of a PDC that, in use, does not
-	// ask to be closed.
+	// Like writeACK with nothing to select, for a PDC in use, so not asking to be closed.
 	p.ackBytes = 0
 	m.stats.ACKs++
 	v := (*pds.AckCCView)(out)
@@ -52,14 +51,14 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 // isUsual reports whether the answer to t is an ACK_CC with NSCC's state.
 func (t *target) isUsual(x *Taken) bool { return x.State.Type == pds.CCNSCC && !t.p.c.NoAckCC }
 
-// isOpen reports whether p is in use, has the sender of t as its peer, and owes it no
+// isOpen reports whether p is in use, has the sender of t as the peer, and owes no
 // response.
 func (m *memory) isOpen(p *PDC, t *Taken) bool {
 	return p.state == StateEstablished && p.peerID == t.Request.SPDCID() && p.peer == *t.Src &&
 		!p.rx.holding && m.responses.free != 0
 }
 
-// taken notes that the window has accepted a request, which clears responses.
+// taken notes a request accepted by the window, and clears responses.
 func (t *target) taken(now int64, p *PDC, clear pds.PSN) {
 	t.stats.Received++
 	t.stats.Requests++
@@ -68,7 +67,7 @@ func (t *target) taken(now int64, p *PDC, clear pds.PSN) {
 	p.rx.released(clear)
 }
 
-// takeAhead is Take where requests have overtaken others, as they do on many paths.
+// takeAhead is Take where requests have overtaken each other, as on many paths.
 func (t *target) takeAhead(now int64, p *PDC, x *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q, w := x.Request, &p.rx
 	psn, flags, clear := q.PSN(), q.Flags(), q.ClearPSN()
@@ -131,7 +130,7 @@ func (t *target) takeExpected(now int64, x *Taken, out *[pds.AckCCLen]byte) (n i
 	return t.reply.writeACK(p, out, a, x.State), true
 }
 
-// echo is what the answer says about the packet itself, which has these flags.
+// echo is the answer's flags about a packet with flags f.
 func (t *Taken) echo(f pds.Flags) pds.Flags {
 	f &= pds.FlagRetx
 	if t.CE {

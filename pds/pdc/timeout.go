@@ -5,8 +5,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// timeouts queues the packets whose acknowledgement is overdue. It reports false
-// if that ended the PDC.
+// timeouts queues the packets whose acknowledgement is overdue. False if a time-out ended the PDC.
 func (rec *recovery) timeouts(now int64, p *PDC) bool {
 	rec.mem.weighTrip(now, p)
 	for off := p.tx.base; ; off++ {
@@ -58,22 +57,23 @@ func (s *source) maxRTOs(p *PDC) int {
 
 const failedRetx = 5
 
-// rodPatience is after how many time-outs of a packet an ordered PDC takes another way, each time.
+// rodPatience is the number of time-outs of a packet after which an ordered PDC takes a new path,
+// each time.
 const rodPatience = 2
 
 // goBackOnRTO sends everything behind a lost packet of an ordered PDC again, in
-// order, unless a SACK says that the target keeps it. The target has dropped it and
-// has said so once, in a ROD_OOO that may be lost: if each packet waited for its
-// own timeout, new ones would overtake it and be dropped as well. (UE Specification
-// 1.0.x: ROD recovers by go-back-N.)
+// order, unless a SACK shows the packets kept by the target. Otherwise the target has dropped the
+// packets and has said so once, in a ROD_OOO that may be lost: if each packet waited for a
+// timeout, new packets would overtake and be dropped as well. (UE Specification 1.0.x: ROD
+// recovers by go-back-N.)
 func (s *source) goBackOnRTO(now int64, p *PDC, off uint32) {
 	s.rewind(now, p, off, now, &pds.Nack{Code: pds.NackRODOOO, SPDCID: p.peerID})
 }
 
-// timedOut queues a packet that is taken for lost, or the question about one that
-// has arrived: of each packet once in a time-out that doubles, so that questions are never
-// more than the window's packets, nor answers more than questions. The specification bounds
-// them no further, and one is no substitute for others: each may want its own response.
+// timedOut queues a packet taken for lost, or the question about an arrived packet: for each
+// packet once in a doubling time-out, so questions are never more than the window's packets, nor
+// answers more than questions. The specification has no further bound, and no question replaces
+// another: each may want a response.
 func (s *source) timedOut(now int64, p *PDC, off uint32) {
 	l := p.tx.enqueue(s.mem, off, now)
 	if p.tx.hasArrived(s.mem, off) {
@@ -87,8 +87,8 @@ func (s *source) timedOut(now int64, p *PDC, off uint32) {
 	s.sched.wake(p)
 }
 
-// overdue ends a PDC whose peer does not answer. The CLOSE_CMD of a PDC that is
-// closing anyway is not an error for anybody.
+// overdue ends a PDC whose peer does not answer. The CLOSE_CMD of a PDC closing anyway is not an
+// error for anybody.
 func (rec *recovery) overdue(now int64, p *PDC) {
 	if p.state == StateCloseAckWait {
 		rec.stats.Unconfirmed++

@@ -7,19 +7,19 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// timers keep one deadline for each PDC, the first of those that it has.
+// timers keep one deadline for each PDC, the earliest of the PDC's deadlines.
 type timers struct {
 	p     *Params
 	mem   *memory
 	wheel *timerwheel.Wheel
 }
 
-// Besides the PDCs, the wheel keeps one deadline for what waits in the manager,
-// behind them.
+// Besides the PDCs, the wheel keeps one deadline for work waiting in the manager, behind the
+// PDCs'.
 func (l *life) ownTimer() uint32 { return uint32(len(l.pdc)) }
 
-// NextDeadline returns when to call [Manager.Tick], ns; false: nothing waits for
-// time to pass. It may be early: then Tick finds nothing to do.
+// NextDeadline returns the time to call [Manager.Tick], ns; false: nothing waits for time to
+// pass. The time may be early: then Tick finds nothing to do.
 func (m *Manager) NextDeadline() (int64, bool) {
 	at, ok := m.timer.wheel.Next()
 	if c, has := m.cc.NextDeadline(); has && (!ok || c < at) {
@@ -28,8 +28,8 @@ func (m *Manager) NextDeadline() (int64, bool) {
 	return at, ok
 }
 
-// Tick does what has become due by now. It reports whether it is done: if not, the
-// events need room. A call that is early or repeated does no harm.
+// Tick does the work due by now. done is false if the events need room. An early or repeated
+// call does no harm.
 func (m *Manager) Tick(now int64) (done bool) {
 	m.recovery.tickCC(now)
 	now = m.timer.wheel.Now(now)
@@ -54,9 +54,9 @@ func (m *Manager) Tick(now int64) (done bool) {
 	return false
 }
 
-// tickCC lets the contexts of congestion control see the time: one that waits for credit
-// asks for it, and those that were told to wait for the time go on when it has come. Its
-// timers are exact, the wheel's tick is longer than a packet.
+// tickCC lets the contexts of congestion control see the time: a context waiting for credit
+// asks for credit, and paced contexts go on in time. The contexts' timers are exact, the
+// wheel's tick is longer than a packet.
 func (rec *recovery) tickCC(now int64) {
 	for {
 		h, waited := rec.cc.Tick(now)
@@ -71,8 +71,8 @@ func (rec *recovery) tickCC(now int64) {
 	}
 }
 
-// schedule arms the wheel for p if it has something to do earlier than is armed. A
-// deadline that has moved away is left: the timer then finds nothing to do.
+// schedule arms the wheel for p for work earlier than armed. A deadline moved to later is
+// left: the timer then finds nothing to do.
 func (t *timers) schedule(p *PDC, now int64) {
 	at := min(p.auxAt, p.giveUpAt(now), p.probeAt, t.idleAt(p))
 	if p.tx.outstanding() {
@@ -89,7 +89,7 @@ func (t *timers) schedule(p *PDC, now int64) {
 	}
 }
 
-// expire does what has become due on p.
+// expire does the work due on p.
 func (rec *recovery) expire(now int64, p *PDC) {
 	if p.tx.rtoAt <= now && !rec.timeouts(now, p) {
 		return
@@ -116,9 +116,8 @@ func (rec *recovery) expire(now int64, p *PDC) {
 	rec.life.progress(now, p)
 }
 
-// idle closes a PDC that nothing happens on. One that is locked waits for
-// something from its peer: a NOOP asks whether there still is one, and tells it the
-// same of this side.
+// idle closes a PDC without activity. A locked PDC waits for the peer: a NOOP asks for a sign
+// of life, and gives one.
 func (rec *recovery) idle(now int64, p *PDC) {
 	switch {
 	case p.waits():
@@ -137,19 +136,19 @@ func (rec *recovery) idle(now int64, p *PDC) {
 	p.activeAt = now
 }
 
-// denied reports whether p waits for credit. One that does so for as long as a PDC may be
-// idle, and asks for it all the time, has lost its peer.
+// denied reports whether p waits for credit. A PDC that waits for as long as a PDC may be
+// idle, asking all the time, has lost the peer.
 func (s *scheduler) denied(now int64, p *PDC) bool {
 	c := s.cc.Context(p.cc)
 	return c != nil && !p.tx.done() && c.Decide(s.cc.Params(), now).Reason == ccc.ReasonCredit
 }
 
-// waits reports whether p has nothing to say and waits for something from its peer.
+// waits reports whether p has nothing to send and waits for the peer.
 func (p *PDC) waits() bool {
 	return p.locks != 0 && p.is(flagInitiator) && p.tx.done() && p.state.sendsData()
 }
 
-// asksOf is how often p has asked its peer for a sign of life since that has sent anything new.
+// asksOf is the number of p's questions for a sign of life since the peer's last news.
 func (t *timers) asksOf(p *PDC) uint8 {
 	if p.rx.MaxRcvd() != p.closePSN {
 		return 0
@@ -157,10 +156,10 @@ func (t *timers) asksOf(p *PDC) uint8 {
 	return p.asks
 }
 
-// idleAt is when p has been idle for too long. One that waits for its peer asks after two
-// time-outs of silence, and then half as often each time: a peer that has gone, or has begun
-// again, is noticed in the time in which it would not answer a packet, and one that takes its
-// time costs little. A target leaves the close to its initiator and waits twice as long.
+// idleAt is the time when p has been idle for too long. A PDC waiting for the peer asks after
+// two time-outs of silence, and then half as often each time: a gone or restarted peer is
+// noticed in the time of unanswered packets, and a slow peer costs little. A target leaves
+// the close to the initiator and waits twice as long.
 func (t *timers) idleAt(p *PDC) int64 {
 	if p.waits() {
 		return deadline.After(p.activeAt, min(2*t.p.rto(t.asksOf(p)), t.p.c.IdleTime))
@@ -172,7 +171,7 @@ func (t *timers) idleAt(p *PDC) int64 {
 	return at
 }
 
-// aux sets the auxiliary timer of p to at, unless it goes off earlier.
+// aux sets the auxiliary timer of p to at, unless set earlier.
 func (t *timers) aux(p *PDC, now, at int64) {
 	if at < p.auxAt {
 		p.auxAt = at

@@ -6,7 +6,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Out is a packet to send. Its PDS header is in the caller's buffer.
+// Out is a packet to send. The PDS header is in the caller's buffer.
 type Out struct {
 	Header  int    // bytes written
 	Handle  uint64 // data: the packet, whose semantic header and payload follow
@@ -29,12 +29,12 @@ func (o *Out) to(p *PDC, control bool) {
 	o.Header, o.Handle, o.PSN, o.Size, o.Entropy, o.AsData, o.Retx = 0, 0, 0, 0, 0, false, false
 }
 
-// Transmit writes the header of the next packet to send to buf, which must be
-// [ReplyMax] bytes or longer, and describes it in out. It returns false when
-// nothing may be sent now: every call that takes something in may change that.
+// Transmit writes the header of the next packet to send to buf, at least [ReplyMax] bytes
+// long, and describes the packet in out. False when nothing may be sent now: every call
+// with input may change the answer.
 //
-// Control packets come first, then of each PDC in turn what is to be sent again,
-// lowest PSN first, then what is new.
+// Control packets come first, then of each PDC in turn the retransmissions, lowest PSN
+// first, then new packets.
 func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 	if len(buf) < ReplyMax {
 		return false
@@ -65,7 +65,7 @@ func (m *Manager) Idle() bool {
 	return m.sched.ctl.head == 0 && m.sched.data.len() == 0 && m.rudi.queued == 0 && m.sched.revision == m.cc.Revision()
 }
 
-// transmitData sends a packet of p, if it has one and may.
+// transmitData sends a packet of p, if any, and allowed.
 func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	w := &p.tx
 	off, again := w.next, false
@@ -109,8 +109,8 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	return goes
 }
 
-// allowed asks congestion control for a packet, and parks p with its context if
-// there is no room. In a recovery what is sent again ignores the window.
+// allowed asks congestion control for a packet, and parks p with the context for lack of
+// room. In a recovery retransmissions ignore the window.
 func (s *scheduler) allowed(now int64, p *PDC, size int64, again bool) bool {
 	c := s.cc.Context(p.cc)
 	if c == nil || again && p.is(flagRecovering) {
@@ -134,8 +134,8 @@ func (s *scheduler) allowed(now int64, p *PDC, size int64, again bool) bool {
 	return false
 }
 
-// putRequest writes the header of a data packet and returns what keeps congestion
-// control from allowing another one.
+// putRequest writes the header of a data packet and returns the reason of congestion
+// control against a next packet.
 func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Out, last bool) ccc.Reason {
 	h := ccc.Handle(p.handle)
 	sp := m.cc.Send(h, now, ccc.Sent{Size: int64(pkt.size), Rtx: out.Retx, Seq: uint64(p.tx.offset(out.PSN))})
@@ -167,8 +167,8 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	return sp.Held
 }
 
-// sentOne keeps the timers of a PDC that has just sent something tracked; more says whether
-// it had other packets to send behind that.
+// sentOne keeps the timers of a PDC after a tracked packet was sent; more reports further
+// packets to send behind.
 func (s *source) sentOne(now int64, p *PDC, more bool) {
 	if s.p.c.InferLoss && p.probeAt == never {
 		p.probeAt = deadline.After(now, s.timer.probeDelay(s.baseRTT(p), more))

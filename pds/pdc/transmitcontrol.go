@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/pds"
 
-// putControl writes a control packet that goes by out.PSN.
+// putControl writes a control packet with the PSN out.PSN.
 func (w *answers) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payload pds.Payload) {
 	c := pds.Control{Ctl: ctl, SPDCID: p.handle.ID(), DPDCID: p.peerID, PSN: out.PSN, Payload: payload}
 	if ctl.ConsumesPSN() || ctl == pds.CtlACKReq {
@@ -30,7 +30,7 @@ func (w *answers) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payl
 	w.stats.Controls++
 }
 
-// transmitControl sends one of the control packets that are due.
+// transmitControl sends one of the due control packets.
 func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	p := &m.pdc[m.sched.ctl.head]
 	if !p.sendsControl() {
@@ -75,7 +75,7 @@ func (p *PDC) sendsControl() bool {
 }
 
 // ask sends an ACK_REQ about the lowest packet that has arrived and whose response
-// is overdue, if there still is one.
+// is overdue, if any is left.
 func (m *Manager) ask(now int64, p *PDC, buf []byte, out *Out) bool {
 	off, ok := p.tx.find(m.mem, p.tx.base, standingAsked)
 	if !ok {

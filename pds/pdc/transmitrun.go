@@ -41,15 +41,15 @@ func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
 	x.heads.Put(b, k, x.asks)
 }
 
-// NextSender returns the PDC whose turn it is to send data; false: nobody waits for a turn.
+// NextSender returns the next PDC to send data; false: nobody waits for a turn.
 func (f *FastPath) NextSender() (pds.PDCID, bool) {
 	return f.sched.data.next(), f.sched.data.len() != 0
 }
 
-// TransmitRun is [Manager.Transmit] for the packets that nearly all are, up to most of them, at
-// least one: new ones of a PDC in use, which congestion control admits at once.
-// Several go while nobody else has a turn. It returns their PDC; with other packets to send,
-// or none, there is none, and nothing has changed.
+// TransmitRun is [Manager.Transmit] for nearly all packets, up to most, at least 1: new
+// packets of a PDC in use, admitted at once by congestion control. Several go while no other
+// PDC has a turn. The result is the PDC; with other packets to send, or none, nil, and
+// nothing has changed.
 func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
 	m := (*Manager)(f)
 	p := m.sched.plainSender()
@@ -85,8 +85,8 @@ func (p *PDC) requestType() pds.Type {
 	return pds.TypeRUDReq
 }
 
-// plainSender returns the PDC whose turn it is, if it is in use with a proven peer, and has a
-// new packet to send within its peer's window, and nothing else.
+// plainSender returns the next PDC in turn, if in use with a proven peer, and with a new
+// packet to send within the peer's window, and nothing else.
 func (s *scheduler) plainSender() *PDC {
 	if s.ctl.head != 0 || s.data.len() == 0 {
 		return nil
@@ -120,16 +120,16 @@ func (m *memory) collect(r *row, i, n uint32, x *Run) uint32 {
 	return n
 }
 
-// sentRun takes note of the packets of x, of row r, that congestion control has let go,
-// and describes them. It reports whether the peer's window lets no other one follow for
+// sentRun takes note of the packets of x, of row r, released by congestion control, and
+// describes the packets. last reports that the peer's window lets no next packet follow for
 // now.
 func (s *source) sentRun(now int64, p *PDC, r *row, x *Run, sp ccc.RunParams) (last bool) {
 	w, n := &p.tx, uint32(sp.Sent)
 	i := w.next % rowLen
 	x.N, x.asks = n, 0
 	x.heads = pds.MakeRequestRun(p.requestType(), x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
-	// As a slice: the nil check of a pointer to the chunk would load its first line, which
-	// nobody needs.
+	// As a slice: the nil check of a pointer to the chunk would load the chunk's first line,
+	// needed by nobody.
 	in := s.mem.chunk[w.sends].packet[:]
 	for k := range n {
 		if k > 0 && (i+k)%chunkLen == 0 {

@@ -2,7 +2,7 @@ package pdc
 
 import "github.com/uetcc/uetcc/ccc"
 
-// A scheduler decides which PDC sends next: those with packets take turns, and wait at their
+// A scheduler decides the next PDC to send: PDCs with packets take turns, and wait at the
 // contexts while congestion control allows none.
 type scheduler struct {
 	pdc  []PDC
@@ -14,15 +14,14 @@ type scheduler struct {
 	revision uint32 // of cc, when those who wait for a context were last looked at
 }
 
-// takeTurns puts p, which has just sent a packet, behind the others, or straight to
-// those that wait for congestion control if that will not allow its next one: most
-// packets fill the window that an acknowledgement has opened. last says that the
-// peer's window lets no new packet of p follow for now, held why congestion control
-// lets none.
+// takeTurns puts p, after sending a packet, at the end of the turns, or straight to the PDCs
+// waiting for congestion control if the next packet is not allowed: most packets fill the
+// window opened by an acknowledgement. last means that the peer's window lets no new packet
+// of p follow for now, held is congestion control's reason for none.
 func (s *scheduler) takeTurns(p *PDC, last bool, held ccc.Reason) {
 	switch w := &p.tx; {
 	case w.queued == 0 && (last || w.next == w.tail):
-		// an acknowledgement wakes it
+		// an acknowledgement wakes p
 	case w.queued == 0 && w.control == 0 && !goesOn(held):
 		s.park(p)
 		return
@@ -34,11 +33,11 @@ func (s *scheduler) takeTurns(p *PDC, last bool, held ccc.Reason) {
 	}
 }
 
-// goesOn reports whether a PDC keeps its turn with what holds its next packet: nothing, or the
+// goesOn reports whether a PDC keeps the turn: the next packet is held by nothing, or by
 // time alone.
 func goesOn(held ccc.Reason) bool { return held == ccc.ReasonBacklog || held == ccc.ReasonPacing }
 
-// park has p wait until its congestion control context allows more.
+// park has p wait until the congestion control context allows more.
 func (s *scheduler) park(p *PDC) {
 	p.flags |= flagOnData
 	l, id := s.cc.Waiters(p.cc), p.slot()
@@ -50,9 +49,9 @@ func (s *scheduler) park(p *PDC) {
 	l.Tail = id
 }
 
-// unpark lets the first of the PDCs that wait for a congestion control context
-// try again. When it has sent, the next one may: so each is looked at once for
-// each packet that the context allows, however many wait.
+// unpark lets the first of the PDCs waiting for a congestion control context try again, and
+// after a packet the next: so each is visited once for each packet allowed by the context,
+// however many wait.
 func (s *scheduler) unpark(c ccc.Handle) {
 	l := s.cc.Waiters(c)
 	if l.Head == 0 {
@@ -67,22 +66,22 @@ func (s *scheduler) unpark(c ccc.Handle) {
 	s.data.push(p)
 }
 
-// unparkAll lets all of them try again.
+// unparkAll lets all waiting PDCs try again.
 func (s *scheduler) unparkAll(c ccc.Handle) {
 	for s.cc.Waiters(c).Head != 0 {
 		s.unpark(c)
 	}
 }
 
-// release is to follow whatever may have changed what the context of p allows.
+// release is to be called after any possible change in the permission of p's context.
 func (s *scheduler) release(p *PDC) {
 	if s.cc.Waiters(p.cc).Head != 0 && s.cc.Context(p.cc).State() != ccc.StateActive {
 		s.unpark(p.cc)
 	}
 }
 
-// revised lets PDCs try again whose context may allow more since its owner has changed
-// its mode or algorithm, and reports whether there are any.
+// revised lets PDCs try again after a change of the context's mode or algorithm by the
+// owner, and reports whether any do.
 func (s *scheduler) revised() bool {
 	s.revision = s.cc.Revision()
 	for h := range s.ctxs.All() {
@@ -93,7 +92,7 @@ func (s *scheduler) revised() bool {
 	return s.data.len() != 0
 }
 
-// wake puts p among those that want to send data.
+// wake puts p among the PDCs that want to send data.
 func (s *scheduler) wake(p *PDC) {
 	if p.is(flagOnData) {
 		return
@@ -118,7 +117,7 @@ func (s *scheduler) control(p *PDC, c ctlFlags) {
 	}
 }
 
-// controlled takes p, the first of those with control packets, out of their list.
+// controlled takes p, the first on the list of PDCs with control packets, out of the list.
 func (s *scheduler) controlled(p *PDC) {
 	p.flags &^= flagOnControl
 	s.ctl.head = p.nextCtl

@@ -2,15 +2,15 @@ package pdc
 
 import "github.com/uetcc/uetcc/internal/deadline"
 
-// waiter is a message that waits for a PDC.
+// waiter is a message waiting for a PDC.
 type waiter struct {
 	key    InitiatorKey
 	ticket uint64
 	until  int64
 }
 
-// waitQueue is a queue of fixed length of those that wait for an id of one pool. Every message
-// waits equally long, so the first one is always the first to give up.
+// waitQueue is a queue of fixed length of messages waiting for an id of one pool. Every
+// message waits equally long, so the first is always the first to give up.
 type waitQueue struct {
 	ring       []waiter
 	head, tail int // of the whole life
@@ -29,7 +29,7 @@ func (q *waitQueue) push(w waiter) bool {
 
 func (q *waitQueue) first() *waiter { return &q.ring[q.head%len(q.ring)] }
 
-// waitsFor is the queue of those that wait for an id of the pool of k.
+// waitsFor is the queue of messages waiting for an id of k's pool.
 func (l *life) waitsFor(k *InitiatorKey) *waitQueue {
 	if k.Reserved {
 		return &l.waiting[1]
@@ -42,9 +42,9 @@ func (m *Manager) Waiting() int { return m.life.waits() }
 
 func (l *life) waits() int { return l.waiting[0].len() + l.waiting[1].len() }
 
-// arm keeps the deadline of what waits in the manager itself: messages for a PDC (the
-// time-out of the first ones, an id that leaves quarantine, or another look for a PDC that has
-// become idle, which nothing else tells of) and RUDI packets.
+// arm keeps the deadline of waiting work in the manager: messages for a PDC (the time-out of
+// the first, an id leaving quarantine, or a new look for idle PDCs, without any other signal)
+// and RUDI packets.
 func (l *life) arm(now int64) {
 	at, until := l.rudi.nextDue, int64(never)
 	for i := range l.waiting {
@@ -55,7 +55,7 @@ func (l *life) arm(now int64) {
 	if l.waits() > 0 {
 		waited := l.p.c.PendTimeout - max(until-now, 0) // the longer, the less is to be expected
 		at = min(at, until, deadline.After(now, max(l.p.c.RTOInit, waited/8)))
-		// An id that is free by now is not what they wait for: they have just looked.
+		// An id free by now is no help: the messages have just looked.
 		if reap, ok := l.table.NextReap(); ok && reap > now {
 			at = min(at, reap)
 		}
@@ -77,8 +77,8 @@ func (m *Manager) own(now int64) {
 	m.life.arm(now)
 }
 
-// serve opens PDCs for the messages that wait, in the order of each pool, and gives up on
-// those that have waited too long.
+// serve opens PDCs for waiting messages, in the order of each pool, and gives up messages that
+// have waited too long.
 func (l *life) serve(now int64) {
 	for i := range l.waiting {
 		l.serveQueue(now, &l.waiting[i])
