@@ -23,7 +23,7 @@ func (c *Config) credits() bool {
 
 // makeCreditPorts gives every destination its receiver, with room for all of its
 // connections.
-func (s *sim) makeCreditPorts() error {
+func (s builder) makeCreditPorts() error {
 	if !s.cfg.credits() {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (s *sim) makeCreditPorts() error {
 }
 
 // startCreditPorts begins to slow credit from the start, not only from what arrives.
-func (s *sim) startCreditPorts() {
+func (s builder) startCreditPorts() {
 	if !s.slowsCredit {
 		return
 	}
@@ -81,7 +81,7 @@ func (c *Config) slowsCredit() bool {
 }
 
 // observe counts what arrives for the rate that the fabric can bear.
-func (s *sim) observe(pkt uint32) {
+func (s *light) observe(pkt uint32) {
 	if !s.slowsCredit {
 		return
 	}
@@ -100,14 +100,14 @@ func (s *sim) observe(pkt uint32) {
 	}
 }
 
-func (s *sim) nextStep(host uint32) {
+func (s *light) nextStep(host uint32) {
 	interval := s.credits[host].fabric.Interval(uint32(s.rnd.Uint64()))
 	s.events.push(s.now+interval*1000, evFabric, host)
 }
 
 // step ends an interval of a host's rate. Without traffic it goes on until credit
 // has its full speed again.
-func (s *sim) step(host uint32) {
+func (s *light) step(host uint32) {
 	p := &s.credits[host]
 	factor := p.fabric.Step()
 	p.r.SetFactor(factor)
@@ -118,7 +118,7 @@ func (s *sim) step(host uint32) {
 
 // wanted tells the receiver what a packet's sender would like. The first packet
 // of a connection enters it into the active sender table.
-func (s *sim) wanted(conn, pkt uint32, kind rccc.Arrival) {
+func (s *light) wanted(conn, pkt uint32, kind rccc.Arrival) {
 	if s.credits == nil {
 		return
 	}
@@ -137,7 +137,7 @@ func (s *sim) wanted(conn, pkt uint32, kind rccc.Arrival) {
 }
 
 // watchPacer makes sure that the pacer is polled when it wants to be.
-func (s *sim) watchPacer(host uint32, p *creditPort) {
+func (s *light) watchPacer(host uint32, p *creditPort) {
 	due, awake := p.r.Deadline()
 	if !awake || p.at >= 0 {
 		return // while the pacer is awake its time never comes earlier
@@ -147,7 +147,7 @@ func (s *sim) watchPacer(host uint32, p *creditPort) {
 }
 
 // pace sends the credit that is due.
-func (s *sim) pace(host uint32) {
+func (s *light) pace(host uint32) {
 	p := &s.credits[host]
 	p.at = -1
 	for g, ok := p.r.Poll(s.nowNs()); ok; g, ok = p.r.Poll(s.nowNs()) {
@@ -159,7 +159,7 @@ func (s *sim) pace(host uint32) {
 }
 
 // control sends a control packet that carries a credit or a target.
-func (s *sim) control(host uint32, p packet, credit rccc.Quanta) {
+func (s *light) control(host uint32, p packet, credit rccc.Quanta) {
 	pkt := s.pool.get()
 	p.size, p.dscp = HeaderBytes, switchq.DSCPControl
 	s.pool.pkts[pkt], s.pool.details[pkt] = p, detail{units: uint32(credit)}
@@ -167,7 +167,7 @@ func (s *sim) control(host uint32, p packet, credit rccc.Quanta) {
 }
 
 // creditArrives takes in a control packet of the credit loop, at either end.
-func (s *sim) creditArrives(conn, pkt uint32) {
+func (s *light) creditArrives(conn, pkt uint32) {
 	s.count.CreditsArrived++
 	if s.pool.pkts[pkt].flags&flagAckReq != 0 {
 		s.wanted(conn, pkt, rccc.ArrivalRequest)
@@ -177,7 +177,7 @@ func (s *sim) creditArrives(conn, pkt uint32) {
 }
 
 // credited takes in a cumulative credit.
-func (s *sim) credited(conn, pkt uint32) {
+func (s *light) credited(conn, pkt uint32) {
 	c := &s.senders[conn]
 	c.heard = true
 	c.ctx.OnCreditUpdate(&s.params, s.nowNs(), rccc.Quanta(s.pool.details[pkt].units).Extend(c.ctx.CreditTotal()))
@@ -187,7 +187,7 @@ func (s *sim) credited(conn, pkt uint32) {
 // watchCredit makes sure that a connection without credit asks for some in the
 // end, should the message that brings it be lost. In htsim it asks when a packet times out
 // and never else; of packets lost at random htsim knows nothing.
-func (s *sim) watchCredit(conn uint32, c *sender) {
+func (s *light) watchCredit(conn uint32, c *sender) {
 	if s.credits == nil || c.asking || s.cfg.Rules == RulesHTSim && s.cfg.Loss == 0 {
 		return
 	}
@@ -198,7 +198,7 @@ func (s *sim) watchCredit(conn uint32, c *sender) {
 }
 
 // request sends a Credit Request if a connection has waited for long enough.
-func (s *sim) request(conn uint32) {
+func (s *light) request(conn uint32) {
 	c := &s.senders[conn]
 	c.asking = false
 	if c.ctx.CreditRequestDue(&s.params, s.nowNs()) {
@@ -208,7 +208,7 @@ func (s *sim) request(conn uint32) {
 }
 
 // askForCredit sends a Credit Request.
-func (s *sim) askForCredit(conn uint32, c *sender) {
+func (s *light) askForCredit(conn uint32, c *sender) {
 	target := rccc.QuantaOf(c.ctx.CreditTarget(&s.params, 1))
 	p := packet{to: destination(conn), flags: flagAnswer | flagCredit | flagAckReq}
 	if !c.heard {

@@ -9,7 +9,7 @@ type detours struct {
 }
 
 // learn takes in that links are dead, or alive again.
-func (s *sim) learn(ports []uint32, step int) {
+func (s *wires) learn(ports []uint32, step int) {
 	if s.detours == nil {
 		s.detours = &detours{net: s.net, known: map[uint32]int{}}
 	}

@@ -23,7 +23,7 @@ func (w *waited) note(now int64, state ccc.State, why ccc.Reason) {
 
 // heldOf is how long the data of a transfer's connection waited, us by reason, nil where nobody
 // has asked for it.
-func (s *sim) heldOf(t *transfer) map[string]float64 {
+func (s outcome) heldOf(t *transfer) map[string]float64 {
 	if !s.cfg.Held {
 		return nil
 	}

@@ -224,7 +224,7 @@ func (h *Host) submit(m *Message) (uetcc.Handle, error) {
 
 // stir sends what may go now.
 func (h *Host) stir() {
-	h.s.kick(uint32(h.id))
+	h.s.kickNode(uint32(h.id))
 }
 
 // Receive is that of a [Node].

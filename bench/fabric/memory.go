@@ -71,7 +71,7 @@ type memory struct {
 const never = math.MaxInt64
 
 // addMemory is called once the connections are known.
-func (s *sim) addMemory(m *Memory) error {
+func (s builder) addMemory(m *Memory) error {
 	mem := &memory{cfg: m, requester: map[uint32]int{}, wake: never}
 	for i := range s.transfers {
 		t := &s.transfers[i]
@@ -95,7 +95,7 @@ func (s *sim) addMemory(m *Memory) error {
 }
 
 // startMemory begins the writes inside the node, in the part of the run that the memory is in.
-func (s *sim) startMemory() {
+func (s builder) startMemory() {
 	if s.mem == nil {
 		return
 	}
@@ -107,7 +107,7 @@ func (s *sim) startMemory() {
 
 // behindMemory reports whether what arrives at a host goes through a memory
 // controller.
-func (s *sim) behindMemory(host uint32) bool { return s.mem != nil && host == uint32(s.mem.cfg.Host) }
+func (s *light) behindMemory(host uint32) bool { return s.mem != nil && host == uint32(s.mem.cfg.Host) }
 
 // store hands a packet's payload to the memory controller.
 func (s *sim) store(pkt uint32) {
@@ -206,7 +206,7 @@ func (s *sim) isData(pkt uint32) bool {
 }
 
 // tellOfMemory fills in what the acknowledgement of packet d says of the memory.
-func (s *sim) tellOfMemory(d *detail) {
+func (s *light) tellOfMemory(d *detail) {
 	if s.mem.cfg.Policy == nil {
 		return
 	}
@@ -217,7 +217,7 @@ func (s *sim) tellOfMemory(d *detail) {
 	}
 }
 
-func (s *sim) memoryResult() *MemoryResult {
+func (s outcome) memoryResult() *MemoryResult {
 	m := s.mem
 	for _, p := range s.parts {
 		m.res.Restored += p.restored

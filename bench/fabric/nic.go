@@ -35,7 +35,7 @@ const answersPerData = 10
 func (q HostQueue) mayAnswer(turn uint8) bool { return q == HostPriority || turn < answersPerData }
 
 // ready puts a connection into its host's turn unless it is there.
-func (s *sim) ready(conn uint32) {
+func (s *light) ready(conn uint32) {
 	c := &s.senders[conn]
 	s.settle(conn, c)
 	if c.queued || !s.maySend(conn, c) {
@@ -48,29 +48,34 @@ func (s *sim) ready(conn uint32) {
 }
 
 // answer hands a packet of control to a host.
-func (s *sim) answer(host, pkt uint32) {
+func (s *light) answer(host, pkt uint32) {
 	l := &s.nics[host].answers
 	l.add(pkt, &s.pool.pkts[l.last].at)
 	s.kick(host)
 }
 
-func (s *sim) kick(host uint32) {
-	p := &s.ports[host]
-	switch {
-	case p.wake:
-	case p.busy <= s.now:
+// kick has a host serve its link, now or when that is free.
+func (s *light) kick(host uint32) {
+	if s.idle(host) {
 		s.serve(host)
-	default:
-		s.wakeAt(host, p.busy)
 	}
 }
 
-// serve sends the next packet of a host whose link is free.
-func (s *sim) serve(host uint32) {
-	if s.ends != nil {
-		s.serveNode(host)
-		return
+// idle reports whether the link of a host is free. It has the host served when that is so.
+func (s *wires) idle(host uint32) bool {
+	p := &s.ports[host]
+	if p.wake {
+		return false
 	}
+	if p.busy > s.now {
+		s.wakeAt(host, p.busy)
+		return false
+	}
+	return true
+}
+
+// serve sends the next packet of a host whose link is free.
+func (s *light) serve(host uint32) {
 	n, p := &s.nics[host], &s.ports[host]
 	paused, until := false, int64(0)
 	if s.pfc != nil {
@@ -103,7 +108,7 @@ func (s *sim) serve(host uint32) {
 }
 
 // sendTurn gives a connection its turn and puts it back in line if it has more.
-func (s *sim) sendTurn(host, conn uint32) bool {
+func (s *light) sendTurn(host, conn uint32) bool {
 	c := &s.senders[conn]
 	c.queued = false
 	if !s.maySend(conn, c) {
@@ -118,13 +123,13 @@ func (s *sim) sendTurn(host, conn uint32) bool {
 	return true
 }
 
-func (s *sim) lineUp(host, conn uint32) {
+func (s *light) lineUp(host, conn uint32) {
 	l := &s.nics[host].ready
 	l.add(conn, &s.senders[l.last].after)
 }
 
 // sendAnswer sends an answer and stamps it with the time it was kept.
-func (s *sim) sendAnswer(host, pkt uint32) {
+func (s *light) sendAnswer(host, pkt uint32) {
 	d := &s.pool.details[pkt]
 	if s.pool.pkts[pkt].flags&flagCredit == 0 {
 		d.service = nscc.ServiceTimeOf((s.now - d.at) / 1000)

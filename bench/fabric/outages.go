@@ -55,7 +55,7 @@ type stricken struct {
 }
 
 // addFaults schedules c.Faults.
-func (s *sim) addFaults() error {
+func (s builder) addFaults() error {
 	if len(s.cfg.Faults) == 0 {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (o *outages) plan(fault int, at link.Ps, step int, reroute link.Ps) {
 
 // rehearse goes through all turns, so that the kinds of ports that slow links need are known before
 // the parts of a run share them, and leaves the ports as they were.
-func (s *sim) rehearse() {
+func (s builder) rehearse() {
 	o := s.outages
 	turns := slices.Clone(o.turns)
 	slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
@@ -153,7 +153,7 @@ func (n *net) place(p Place) (ports []uint32, err error) {
 }
 
 // turn does what a turn means for this part of the run.
-func (s *sim) turn(i uint32) {
+func (s *wires) turn(i uint32) {
 	t := &s.outages.turns[i]
 	if t.known {
 		s.learn(s.outages.faults[t.fault].ports, t.step)
@@ -163,7 +163,7 @@ func (s *sim) turn(i uint32) {
 }
 
 // suffer strikes or mends those ports of a fault that are the caller's.
-func (s *sim) suffer(t *turn, own func(out uint32) bool) {
+func (s *wires) suffer(t *turn, own func(out uint32) bool) {
 	for _, out := range s.outages.faults[t.fault].ports {
 		if !own(out) {
 			continue
@@ -179,7 +179,7 @@ func (s *sim) suffer(t *turn, own func(out uint32) bool) {
 }
 
 // change sets a port to what the faults that are on make of it.
-func (s *sim) change(out uint32, p *stricken) {
+func (s *wires) change(out uint32, p *stricken) {
 	rate := 1.0
 	s.ports[out].fault = p.fault
 	for _, i := range p.on {
@@ -206,7 +206,7 @@ func (n *net) slower(kind uint16, part float64) uint16 {
 }
 
 // struck reports whether a fault takes the packet that a port sends.
-func (s *sim) struck(port *port, out, pkt uint32) bool {
+func (s *wires) struck(port *port, out, pkt uint32) bool {
 	if port.fault&portDead == 0 && s.outages.ports[out].passes(s.outages) {
 		return false
 	}
@@ -242,7 +242,7 @@ func (o *outages) note(out uint32, p *packet, now int64) {
 }
 
 // faultResults says what became of each fault.
-func (s *sim) faultResults() (r []FaultResult) {
+func (s outcome) faultResults() (r []FaultResult) {
 	for i, f := range s.cfg.Faults {
 		all := toll{lastLost: -1}
 		for _, p := range s.parts {

@@ -7,12 +7,12 @@ package fabric
 // starts others at any host at once, so no part could look ahead.
 
 const (
-	dividedFrom  = 256 // hosts; smaller fabrics are in the caches as a whole
-	maxParts     = 64
-	hostsOfPart  = 16   // fewer are not worth the windows
+	dividedFrom = 256 // hosts; smaller fabrics are in the caches as a whole
+	maxParts    = 64
+	hostsOfPart = 16   // fewer are not worth the windows
 	groupsAhead = 4    // of events, which a window has at least
-	wider        = 4    // buckets of events, since fewer come at a time
-	worthWaking  = 1000 // events of a window for which another goroutine is worth waking
+	wider       = 4    // buckets of events, since fewer come at a time
+	worthWaking = 1000 // events of a window for which another goroutine is worth waking
 )
 
 // assign gives each node its part and returns how many there are.
@@ -98,8 +98,8 @@ func (n *net) triggersStay(flows []Flow) bool {
 }
 
 // divide makes the parts of a run, which has no events yet. Part 0 is s.
-func (s *sim) divide() {
-	s.parts = []*sim{s}
+func (s builder) divide() {
+	s.parts = []*sim{s.sim}
 	s.events = newEventQueue(s.horizon())
 	n, ahead := s.assign(&s.cfg), s.ahead()
 	events := newEventQueue(wider * s.horizon())
@@ -110,7 +110,9 @@ func (s *sim) divide() {
 	s.events, s.crew = events, &crew{ahead: ahead, together: s.cfg.Workers < 2}
 	s.mark()
 	for range n - 1 {
-		s.parts = append(s.parts, &sim{events: newEventQueue(wider * s.horizon())})
+		p := &sim{}
+		p.events = newEventQueue(wider * s.horizon())
+		s.parts = append(s.parts, p)
 	}
 }
 
@@ -118,7 +120,7 @@ func (s *sim) divide() {
 func (s *sim) partAt(host uint32) *sim { return s.parts[s.partOf[host]] }
 
 // separate gives a part a pool of its own, with room for so many packets, and what goes with them.
-func (s *sim) separate(packets int64) {
+func (s builder) separate(packets int64) {
 	s.pool = &pool{}
 	s.pool.reserve(int(packets))
 	if s.pfc != nil {
@@ -146,7 +148,7 @@ func (p *sim) share(s *sim, number uint16) {
 }
 
 // equip prepares all parts, once nothing that they share moves any more.
-func (s *sim) equip() {
+func (s builder) equip() {
 	records, words, all := make([]int64, len(s.parts)), make([]int64, len(s.parts)), int64(0)
 	for i := range s.senders {
 		records[s.partOf[s.hostOf[source(uint32(i))]]] += int64(s.senders[i].mask) + 1
@@ -156,7 +158,7 @@ func (s *sim) equip() {
 	first := int64(firstRings / len(s.parts))
 	for i, p := range s.parts {
 		if i > 0 {
-			p.share(s, uint16(i))
+			p.share(s.sim, uint16(i))
 		}
 		p.records = makeRings[record](records[i], first)
 		p.bitmaps = makeRings[uint64](words[i], first)
@@ -165,7 +167,7 @@ func (s *sim) equip() {
 		}
 		p.outs[0], p.outs[1] = make([]outbox, len(s.parts)), make([]outbox, len(s.parts))
 		if !s.crew.together {
-			p.separate(min(records[i]/2, first))
+			builder{p}.separate(min(records[i]/2, first))
 		}
 	}
 	if s.crew == nil || s.crew.together {

@@ -24,7 +24,7 @@ type triggerState struct {
 
 // connect makes a connection for each transfer, or for all messages with one ID,
 // and schedules the starts.
-func (s *sim) connect() error {
+func (s builder) connect() error {
 	s.addTriggers()
 	byID := map[int64]uint32{}
 	for i, f := range s.cfg.Matrix.Flows {
@@ -51,7 +51,7 @@ func (s *sim) connect() error {
 	return s.layOut(recordLimit())
 }
 
-func (s *sim) addTriggers() {
+func (s builder) addTriggers() {
 	s.triggers = make(map[int64]*triggerState, len(s.cfg.Matrix.Triggers))
 	for _, t := range s.cfg.Matrix.Triggers {
 		s.triggers[t.ID] = &triggerState{Trigger: t}
@@ -60,7 +60,7 @@ func (s *sim) addTriggers() {
 
 // schedule has a transfer start at its time, or when its trigger fires; an application starts
 // its own.
-func (s *sim) schedule(i uint32) {
+func (s builder) schedule(i uint32) {
 	f := &s.transfers[i].flow
 	if s.app != nil {
 		return
@@ -73,7 +73,7 @@ func (s *sim) schedule(i uint32) {
 	t.targets = append(t.targets, i)
 }
 
-func (s *sim) newConnection(f Flow) uint32 {
+func (s builder) newConnection(f Flow) uint32 {
 	conn := uint32(len(s.senders))
 	var c sender
 	c.ctx.InitCached(&s.params, 0, s.cfg.pairRTT(f.Src, f.Dst))
@@ -87,11 +87,7 @@ func (s *sim) newConnection(f Flow) uint32 {
 }
 
 // start begins a transfer: its bytes become backlog of its connection.
-func (s *sim) start(i uint32) {
-	if s.world != nil {
-		s.begin(i)
-		return
-	}
+func (s *light) start(i uint32) {
 	t := &s.transfers[i]
 	c := &s.senders[t.conn]
 	if c.started == 0 {
@@ -114,7 +110,7 @@ func (s *sim) start(i uint32) {
 
 // announce tells the destination of a connection that another transfer has begun. Its packets
 // come later than the news.
-func (s *sim) announce(conn uint32) {
+func (s *light) announce(conn uint32) {
 	if to := s.partOf[s.hostOf[destination(conn)]]; to != s.part {
 		s.post(to, crossing{at: s.now + s.crew.ahead, what: conn, kind: evStart})
 		return
@@ -123,7 +119,7 @@ func (s *sim) announce(conn uint32) {
 }
 
 // expect is the other side of announce.
-func (s *sim) expect(conn uint32) {
+func (s *light) expect(conn uint32) {
 	c, r := &s.senders[conn], &s.receivers[conn]
 	if r.known == 0 {
 		r.base = s.bitmaps.take((r.mask + 1) / 64)
@@ -135,7 +131,7 @@ func (s *sim) expect(conn uint32) {
 }
 
 // finishTransfers completes what is acknowledged to the end.
-func (s *sim) finishTransfers(c *sender) {
+func (s *light) finishTransfers(c *sender) {
 	for int32(c.cack-c.until) >= 0 && c.acked < c.started {
 		i := s.order[c.order+c.acked]
 		if c.acked++; c.acked < c.started {
@@ -149,7 +145,7 @@ func (s *sim) finishTransfers(c *sender) {
 }
 
 // complete takes in that all of a transfer is acknowledged at its source.
-func (s *sim) complete(i uint32) {
+func (s *light) complete(i uint32) {
 	t := &s.transfers[i]
 	t.finished = s.now
 	s.done++
@@ -160,7 +156,7 @@ func (s *sim) complete(i uint32) {
 }
 
 // landed takes in that all of a transfer is at its destination.
-func (s *sim) landed(i uint32) {
+func (s *light) landed(i uint32) {
 	t := &s.transfers[i]
 	t.arrived = s.now
 	s.pull(t.flow.RecvDone)
@@ -172,7 +168,7 @@ func (s *sim) landed(i uint32) {
 // arrivedTransfers notes what is there to the end. The bitmap of a connection whose last packet
 // is there is given back: whatever comes still is before cack, so nothing of it is looked up,
 // and no bit is set.
-func (s *sim) arrivedTransfers(conn uint32, r *receiver) {
+func (s *light) arrivedTransfers(conn uint32, r *receiver) {
 	for int32(r.cack-r.until) >= 0 && r.arrived < r.known {
 		c := &s.senders[conn]
 		i := s.order[c.order+r.arrived]
@@ -187,13 +183,13 @@ func (s *sim) arrivedTransfers(conn uint32, r *receiver) {
 }
 
 // endOf is the first PSN behind a connection's started transfer i.
-func (s *sim) endOf(c *sender, i uint32) uint32 {
+func (s *light) endOf(c *sender, i uint32) uint32 {
 	t := &s.transfers[s.order[c.order+i]]
 	return t.first + t.packets
 }
 
 // pull pulls a trigger, which starts its transfers when it fires.
-func (s *sim) pull(id int64) {
+func (s *light) pull(id int64) {
 	if id == 0 {
 		return
 	}

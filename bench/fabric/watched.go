@@ -69,13 +69,13 @@ type PacketState struct {
 }
 
 // tell tells Config.Watch what has happened to a packet.
-func (s *sim) tell(event PacketEvent, pkt uint32) {
+func (s *wires) tell(event PacketEvent, pkt uint32) {
 	if s.cfg.Watch != nil {
 		s.tellPacket(event, pkt)
 	}
 }
 
-func (s *sim) tellPacket(event PacketEvent, pkt uint32) {
+func (s *wires) tellPacket(event PacketEvent, pkt uint32) {
 	if event == PacketSent {
 		s.number(pkt)
 	}
@@ -117,7 +117,7 @@ func (s *sim) tellPacket(event PacketEvent, pkt uint32) {
 
 // number gives a packet a number of its own: those of the pool are used again. The upper bits are
 // those of the part of the run.
-func (s *sim) number(pkt uint32) {
+func (s *wires) number(pkt uint32) {
 	s.numbered++
 	s.pool.renumber(pkt, uint64(s.part)<<partBit|s.numbered)
 }
@@ -218,13 +218,13 @@ func (p *PortState) Rate() float64 {
 }
 
 // tellPort tells Config.Watch what a port has come to.
-func (s *sim) tellPort(out uint32, sent int64) {
+func (s *wires) tellPort(out uint32, sent int64) {
 	if s.cfg.Watch != nil {
 		s.tellChange(out, sent)
 	}
 }
 
-func (s *sim) tellChange(out uint32, sent int64) {
+func (s *wires) tellChange(out uint32, sent int64) {
 	q := &s.ports[out].queue
 	c := q.Counters()
 	s.toldPort = PortState{

@@ -13,7 +13,7 @@ import (
 // between the same hosts are on PDCs of their own unless they are messages of one connection.
 
 // addTransfers makes the transfers of the matrix.
-func (s *sim) addTransfers() error {
+func (s builder) addTransfers() error {
 	s.addTriggers()
 	contexts, byID := map[[2]int]uint16{}, map[int64]uint16{}
 	for i, f := range s.cfg.Matrix.Flows {
@@ -37,6 +37,15 @@ func (s *sim) addTransfers() error {
 		s.world.messages = make([]*Message, len(s.transfers))
 	}
 	return nil
+}
+
+// startTransfer begins a transfer.
+func (s *sim) startTransfer(i uint32) {
+	if s.world != nil {
+		s.begin(i)
+	} else {
+		s.start(i)
+	}
 }
 
 // begin posts the message of a transfer of a host of this part.

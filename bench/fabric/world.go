@@ -34,12 +34,12 @@ func NewWorld(c Config) (*World, error) {
 }
 
 // addHosts gives each host of a run its endpoint.
-func (s *sim) addHosts() error {
-	w := &World{s: s}
+func (s builder) addHosts() error {
+	w := &World{s: s.sim}
 	s.world, s.ends = w, newNodes(s.hosts)
 	s.cfg.degree = s.cfg.degrees()
 	for i := range int(s.hosts) {
-		h := &Host{w: w, s: s, id: i}
+		h := &Host{w: w, s: s.sim, id: i}
 		if err := h.start(); err != nil {
 			return fmt.Errorf("host %d: %w", i, err)
 		}
