@@ -106,8 +106,7 @@ func (s *wires) unload(b *outbox, i int, long *int) uint32 {
 	return pkt
 }
 
-// A told is what a function of the user's is told at the end of the window: a call, or what
-// Config.Watch learns.
+// A told is a call of the user's, or of Config.Watch, due at the end of the window.
 type told struct {
 	at     int64
 	call   func()

@@ -5,8 +5,8 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// A nic is the sending side of a host: answers, and the connections that want to
-// send, in turn. It has no queue of data: a connection is asked when the link is
+// A nic is the sending side of a host: answers, and the connections with data to send, in turn. A
+// nic has no queue of data: a connection is asked when the link is
 // free.
 type nic struct {
 	answers list
@@ -31,7 +31,7 @@ func (q HostQueue) String() string { return enum.Name(hostQueueNames[:], q) }
 // answersPerData is how many answers go ahead of one packet of data with [HostFair].
 const answersPerData = 10
 
-// mayAnswer reports whether one more answer goes ahead of waiting data, after turn of them.
+// mayAnswer reports whether an answer goes ahead of waiting data, after turn answers.
 func (q HostQueue) mayAnswer(turn uint8) bool { return q == HostPriority || turn < answersPerData }
 
 // ready puts a connection into its host's turn unless it is there.
@@ -54,14 +54,14 @@ func (s *light) answer(host, pkt uint32) {
 	s.kick(host)
 }
 
-// kick has a host serve its link, now or when that is free.
+// kick has a host send, now or when the link is free.
 func (s *light) kick(host uint32) {
 	if s.idle(host) {
 		s.serve(host)
 	}
 }
 
-// idle reports whether the link of a host is free. It has the host served when that is so.
+// idle reports whether the link of a host is free; a busy link wakes the host later.
 func (s *wires) idle(host uint32) bool {
 	p := &s.ports[host]
 	if p.wake {

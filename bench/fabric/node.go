@@ -137,7 +137,7 @@ func (s *sim) serveNode(host uint32) {
 	s.watchNode(host)
 }
 
-// kickNode has a node serve its link, now or when that is free.
+// kickNode has a node send, now or when the link is free.
 func (s *sim) kickNode(host uint32) {
 	if s.idle(host) {
 		s.serveNode(host)

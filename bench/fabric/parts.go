@@ -3,8 +3,8 @@ package fabric
 // A run of a large fabric is divided into parts that are simulated side by side: the switches
 // and hosts of a pod, or of a leaf, with a share of the switches above. How it is divided
 // depends on the fabric and the matrix alone, never on how many goroutines there are, so the
-// result does not either. A run of an Application is not divided: a message that is received
-// starts others at any host at once, so no part could look ahead.
+// result does not either. A run of an Application is not divided: the end of a message starts
+// messages of any host at once, so no part could look ahead.
 
 const (
 	dividedFrom = 256 // hosts; smaller fabrics are in the caches as a whole

@@ -9,19 +9,19 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A sim is one run, or a part of one: part 0 stands for all. Everything in it belongs to one
-// goroutine at a time. Its parts know those before them: wires, light, sim; builder makes it, and
-// outcome says what has become of it.
+// A sim is a run, or a part of a run: part 0 stands for the whole. A sim belongs to a single
+// goroutine at a time. The layers wires, light and sim know the layers below only; a builder makes
+// a sim, and an outcome reports the results.
 type sim struct {
 	light
 	world  *World   // of ends, if they are endpoints
 	calls  []func() // for evCall
-	called []uint32 // of them, those that are free
+	called []uint32 // free places in calls
 	series *sampler // nil: none
 
-	parts    []*sim   // all of the run
-	reported int64    // its events until the last window
-	due      int64    // ps, no event is earlier; never: there is none
+	parts    []*sim   // of the whole run
+	reported int64    // events until the last window
+	due      int64    // ps, no event is earlier; never: no event is pending
 	failed   []string // transfers of the matrix between endpoints
 	stopped  int64    // ps, where End or Stop ended the run; 0: not
 	touching touching
@@ -218,8 +218,8 @@ func (s *sim) handle(kind eventKind, what uint32) {
 	}
 }
 
-// arrive takes in a packet at the end of a link: at its host, or at a switch, which passes
-// it on to the port that it leaves by.
+// arrive takes in a packet at the end of a link: at the destination host, or at a switch, where the
+// packet goes on to the next port.
 func (s *sim) arrive(pkt uint32) {
 	at := s.pool.pkts[pkt].at
 	if s.choosers != nil && at >= s.hosts {
@@ -239,7 +239,7 @@ func (s *sim) arrive(pkt uint32) {
 	}
 }
 
-// atHost takes in a packet that has reached its host, unless something happens to it there.
+// atHost takes in a packet at the destination host, unless a fault strikes the packet there.
 func (s *sim) atHost(host, pkt uint32) {
 	if s.faults != nil && s.faults.take(s, pkt) {
 		return
@@ -258,7 +258,7 @@ func (s *sim) atHost(host, pkt uint32) {
 // nowNs is the time as congestion control counts it.
 func (s *wires) nowNs() int64 { return s.now / 1000 }
 
-// lose drops a packet that a dead or lossy link takes.
+// lose drops a packet on a dead or lossy link.
 func (s *wires) lose(out, pkt uint32) {
 	s.lost[out]++
 	if s.outages != nil {
@@ -268,7 +268,7 @@ func (s *wires) lose(out, pkt uint32) {
 	s.tellPort(out, 0)
 }
 
-// dropped counts a packet that will not arrive.
+// dropped counts a packet on the way to nowhere.
 func (s *wires) dropped(pkt uint32) {
 	s.tell(PacketLost, pkt)
 	switch p := &s.pool.pkts[pkt]; {
@@ -286,8 +286,8 @@ func (s *wires) dropped(pkt uint32) {
 	s.pool.put(pkt)
 }
 
-// forward sends pkt at once if the port is idle, or queues it. What has left by now has left
-// before it: many packets arrive in the very instant in which another has been sent.
+// forward sends pkt at once if the port is idle, or queues pkt. A packet sent by now has left before
+// pkt: many packets arrive in the very instant in which the port becomes free.
 func (s *wires) forward(out, pkt uint32) {
 	port := &s.ports[out]
 	p := &s.pool.pkts[pkt]
@@ -298,7 +298,7 @@ func (s *wires) forward(out, pkt uint32) {
 		return
 	}
 	if port.wake && port.busy <= s.now && s.pfc == nil {
-		s.dequeue(out) // the event of it, still to come, finds the port busy
+		s.dequeue(out) // the wake-up, still to come, finds the port busy
 	}
 	in := switchq.Packet{ID: pkt, Size: int32(p.size), DSCP: p.dscp, CE: p.flags&flagCE != 0}
 	v, lost := port.queue.Enqueue(&s.kinds[port.kind].params, in, s.rnd)
@@ -326,11 +326,11 @@ func (s *wires) wakeAt(out uint32, at int64) {
 	s.events.push(at, evPort, out)
 }
 
-// hostFree takes in that a host has sent its packet.
+// hostFree serves a host after the last packet has left.
 func (s *sim) hostFree(host uint32) {
 	port := &s.ports[host]
 	if port.busy > s.now {
-		return // a wake-up that a resume overtook; another one is pending
+		return // a resume overtook the wake-up; a later wake-up is pending
 	}
 	if port.wake = false; s.ends != nil {
 		s.serveNode(host)
@@ -392,7 +392,7 @@ func (s *wires) transmit(port *port, out, pkt uint32) {
 	}
 }
 
-// mind does what few runs want of a packet that a port sends.
+// mind does the rare jobs for a packet on the way out of a port: detours, pauses, watchers.
 func (s *wires) mind(port *port, out, pkt uint32) {
 	if p := &s.pool.pkts[pkt]; s.detours != nil {
 		p.at = s.detours.next(port.peer, p)
