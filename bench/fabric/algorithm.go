@@ -24,15 +24,15 @@ type ownAlgorithm struct {
 	waiting bool // an evAllow is pending
 }
 
-// plugIn gives a new connection an algorithm.
-func (s *sim) plugIn(src, dst int) {
+// plugIn gives a new connection its algorithm.
+func (s *light) plugIn(src, dst int) {
 	if s.cfg.Algorithm != nil {
 		s.algorithms = append(s.algorithms, ownAlgorithm{Algorithm: s.cfg.Algorithm(src, dst)})
 	}
 }
 
-// own returns the algorithm of a connection, nil if none.
-func (s *sim) own(conn uint32) ccc.Algorithm {
+// own returns the algorithm of a connection, nil if it has none.
+func (s *light) own(conn uint32) ccc.Algorithm {
 	if s.algorithms == nil {
 		return nil
 	}
@@ -40,15 +40,15 @@ func (s *sim) own(conn uint32) ccc.Algorithm {
 }
 
 // settle ends every event of a connection's congestion control.
-func (s *sim) settle(conn uint32, c *sender) {
+func (s *light) settle(conn uint32, c *sender) {
 	if s.algorithms != nil || s.cfg.Context != nil || s.waited != nil {
 		s.settleOwn(conn, c)
 	}
 	s.watchCredit(conn, c)
 }
 
-// settleOwn is the part of settle only the user's functions want.
-func (s *sim) settleOwn(conn uint32, c *sender) {
+// settleOwn is the part of settle that only the user's functions want.
+func (s *light) settleOwn(conn uint32, c *sender) {
 	if s.own(conn) != nil {
 		s.consult(conn, c)
 	}
@@ -64,8 +64,8 @@ func (s *sim) settleOwn(conn uint32, c *sender) {
 	}
 }
 
-// consult asks the algorithm of a connection, now and at the time named by the algorithm.
-func (s *sim) consult(conn uint32, c *sender) {
+// consult asks the algorithm of a connection, now and when it wants to be asked again.
+func (s *light) consult(conn uint32, c *sender) {
 	a := &s.algorithms[conn]
 	c.ctx.Consult(&s.params, s.nowNs(), a)
 	if d := c.ctx.Decide(&s.params, s.nowNs()); d.Reason == ccc.ReasonPacing && !a.waiting {
@@ -74,15 +74,15 @@ func (s *sim) consult(conn uint32, c *sender) {
 	}
 }
 
-// allow is the time an algorithm has named.
-func (s *sim) allow(conn uint32) {
+// allow is the time that an algorithm has named.
+func (s *light) allow(conn uint32) {
 	s.algorithms[conn].waiting = false
 	s.ready(conn)
 }
 
-// admits reports whether congestion control lets a whole packet go, or the last, under a
-// user's algorithm.
-func (s *sim) admits(c *sender) bool {
+// admits reports whether congestion control lets a whole packet go, or the last one, where
+// an algorithm of the user's has a say.
+func (s *light) admits(c *sender) bool {
 	next := min(s.cfg.PacketBytes, c.ctx.Backlog()+c.ctx.RtxBacklog())
 	return c.ctx.State() == ccc.StateReady && c.ctx.Decide(&s.params, s.nowNs()).Bytes >= next
 }

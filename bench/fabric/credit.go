@@ -21,8 +21,9 @@ func (c *Config) credits() bool {
 	return c.Control == ccc.ControlRCCC || c.Control == ccc.ControlBoth
 }
 
-// makeCreditPorts gives every destination a receiver, with room for all connections.
-func (s *sim) makeCreditPorts() error {
+// makeCreditPorts gives every destination its receiver, with room for all of its
+// connections.
+func (s builder) makeCreditPorts() error {
 	if !s.cfg.credits() {
 		return nil
 	}
@@ -55,8 +56,8 @@ func (s *sim) makeCreditPorts() error {
 	return nil
 }
 
-// startCreditPorts begins to slow credit from the start, not only after arrivals.
-func (s *sim) startCreditPorts() {
+// startCreditPorts begins to slow credit from the start, not only from what arrives.
+func (s builder) startCreditPorts() {
 	if !s.slowsCredit {
 		return
 	}
@@ -79,8 +80,8 @@ func (c *Config) slowsCredit() bool {
 	return !c.NoFabricRate && c.Control == ccc.ControlRCCC && c.Topology.oversubscription() > 1
 }
 
-// observe counts arrivals for the rate that the fabric can bear.
-func (s *sim) observe(pkt uint32) {
+// observe counts what arrives for the rate that the fabric can bear.
+func (s *light) observe(pkt uint32) {
 	if !s.slowsCredit {
 		return
 	}
@@ -99,14 +100,14 @@ func (s *sim) observe(pkt uint32) {
 	}
 }
 
-func (s *sim) nextStep(host uint32) {
+func (s *light) nextStep(host uint32) {
 	interval := s.credits[host].fabric.Interval(uint32(s.rnd.Uint64()))
 	s.events.push(s.now+interval*1000, evFabric, host)
 }
 
-// step ends an interval of a host's rate. Without traffic the intervals go on until
-// credit has full speed again.
-func (s *sim) step(host uint32) {
+// step ends an interval of a host's rate. Without traffic it goes on until credit
+// has its full speed again.
+func (s *light) step(host uint32) {
 	p := &s.credits[host]
 	factor := p.fabric.Step()
 	p.r.SetFactor(factor)
@@ -115,9 +116,9 @@ func (s *sim) step(host uint32) {
 	}
 }
 
-// wanted tells the receiver the wish of a packet's sender. The first packet of a
-// connection enters the sender into the active sender table.
-func (s *sim) wanted(conn, pkt uint32, kind rccc.Arrival) {
+// wanted tells the receiver what a packet's sender would like. The first packet
+// of a connection enters it into the active sender table.
+func (s *light) wanted(conn, pkt uint32, kind rccc.Arrival) {
 	if s.credits == nil {
 		return
 	}
@@ -135,8 +136,8 @@ func (s *sim) wanted(conn, pkt uint32, kind rccc.Arrival) {
 	s.watchPacer(host, p)
 }
 
-// watchPacer makes sure the pacer is polled in time.
-func (s *sim) watchPacer(host uint32, p *creditPort) {
+// watchPacer makes sure that the pacer is polled when it wants to be.
+func (s *light) watchPacer(host uint32, p *creditPort) {
 	due, awake := p.r.Deadline()
 	if !awake || p.at >= 0 {
 		return // while the pacer is awake its time never comes earlier
@@ -145,8 +146,8 @@ func (s *sim) watchPacer(host uint32, p *creditPort) {
 	s.events.push(p.at, evCredit, host)
 }
 
-// pace sends the credit due.
-func (s *sim) pace(host uint32) {
+// pace sends the credit that is due.
+func (s *light) pace(host uint32) {
 	p := &s.credits[host]
 	p.at = -1
 	for g, ok := p.r.Poll(s.nowNs()); ok; g, ok = p.r.Poll(s.nowNs()) {
@@ -157,8 +158,8 @@ func (s *sim) pace(host uint32) {
 	s.watchPacer(host, p)
 }
 
-// control sends a control packet with a credit or a target.
-func (s *sim) control(host uint32, p packet, credit rccc.Quanta) {
+// control sends a control packet that carries a credit or a target.
+func (s *light) control(host uint32, p packet, credit rccc.Quanta) {
 	pkt := s.pool.get()
 	p.size, p.dscp = HeaderBytes, switchq.DSCPControl
 	s.pool.pkts[pkt], s.pool.details[pkt] = p, detail{units: uint32(credit)}
@@ -166,7 +167,7 @@ func (s *sim) control(host uint32, p packet, credit rccc.Quanta) {
 }
 
 // creditArrives takes in a control packet of the credit loop, at either end.
-func (s *sim) creditArrives(conn, pkt uint32) {
+func (s *light) creditArrives(conn, pkt uint32) {
 	s.count.CreditsArrived++
 	if s.pool.pkts[pkt].flags&flagAckReq != 0 {
 		s.wanted(conn, pkt, rccc.ArrivalRequest)
@@ -176,17 +177,17 @@ func (s *sim) creditArrives(conn, pkt uint32) {
 }
 
 // credited takes in a cumulative credit.
-func (s *sim) credited(conn, pkt uint32) {
+func (s *light) credited(conn, pkt uint32) {
 	c := &s.senders[conn]
 	c.heard = true
 	c.ctx.OnCreditUpdate(&s.params, s.nowNs(), rccc.Quanta(s.pool.details[pkt].units).Extend(c.ctx.CreditTotal()))
 	s.ready(conn)
 }
 
-// watchCredit makes sure a connection without credit asks for credit in the end,
-// should the message with credit be lost. In htsim a connection asks only when a
-// packet times out; htsim has no packets lost at random.
-func (s *sim) watchCredit(conn uint32, c *sender) {
+// watchCredit makes sure that a connection without credit asks for some in the
+// end, should the message that brings it be lost. In htsim it asks when a packet times out
+// and never else; of packets lost at random htsim knows nothing.
+func (s *light) watchCredit(conn uint32, c *sender) {
 	if s.credits == nil || c.asking || s.cfg.Rules == RulesHTSim && s.cfg.Loss == 0 {
 		return
 	}
@@ -197,7 +198,7 @@ func (s *sim) watchCredit(conn uint32, c *sender) {
 }
 
 // request sends a Credit Request if a connection has waited for long enough.
-func (s *sim) request(conn uint32) {
+func (s *light) request(conn uint32) {
 	c := &s.senders[conn]
 	c.asking = false
 	if c.ctx.CreditRequestDue(&s.params, s.nowNs()) {
@@ -207,7 +208,7 @@ func (s *sim) request(conn uint32) {
 }
 
 // askForCredit sends a Credit Request.
-func (s *sim) askForCredit(conn uint32, c *sender) {
+func (s *light) askForCredit(conn uint32, c *sender) {
 	target := rccc.QuantaOf(c.ctx.CreditTarget(&s.params, 1))
 	p := packet{to: destination(conn), flags: flagAnswer | flagCredit | flagAckReq}
 	if !c.heard {

@@ -28,7 +28,7 @@ type outbox struct {
 }
 
 // post puts x into the box for a part.
-func (s *sim) post(to uint16, x crossing) *outbox {
+func (s *wires) post(to uint16, x crossing) *outbox {
 	b := &s.outs[s.crew.parity][to]
 	if len(b.crossings) == 0 {
 		s.wrote = append(s.wrote, to)
@@ -41,7 +41,7 @@ func (s *sim) post(to uint16, x crossing) *outbox {
 // export sends a packet that leaves by port out to the part it enters at some time. One
 // goroutine has one pool of packets for all parts, so the packet stays where it is; which number
 // it has makes no difference.
-func (s *sim) export(out, pkt uint32, at int64) {
+func (s *wires) export(out, pkt uint32, at int64) {
 	b := s.post(s.partOf[s.ports[out].peer], crossing{at: at, what: pkt, port: out, kind: evArrive})
 	if s.crew.together {
 		return
@@ -89,7 +89,7 @@ func (s *sim) collect() {
 }
 
 // unload gives a packet of another pool a number here.
-func (s *sim) unload(b *outbox, i int, long *int) uint32 {
+func (s *wires) unload(b *outbox, i int, long *int) uint32 {
 	pkt := s.pool.get()
 	s.pool.pkts[pkt], s.pool.details[pkt] = b.loads[i].packet, b.loads[i].detail
 	if s.cfg.Watch != nil {
@@ -106,8 +106,7 @@ func (s *sim) unload(b *outbox, i int, long *int) uint32 {
 	return pkt
 }
 
-// A told is what a function of the user's is told at the end of the window: a call, or what
-// Config.Watch learns.
+// A told is a call of the user's, or of Config.Watch, due at the end of the window.
 type told struct {
 	at     int64
 	call   func()
@@ -116,10 +115,10 @@ type told struct {
 }
 
 // later has a function of the user's called, by the goroutine of [Run] and in order of time.
-func (s *sim) later(call func()) { s.told = append(s.told, told{at: s.now, call: call}) }
+func (s *wires) later(call func()) { s.told = append(s.told, told{at: s.now, call: call}) }
 
 // see calls Config.Seen.
-func (s *sim) see(seen *Seen) {
+func (s *wires) see(seen *Seen) {
 	if s.crew == nil {
 		s.cfg.Seen(seen)
 		return
@@ -129,7 +128,7 @@ func (s *sim) see(seen *Seen) {
 }
 
 // tellContext calls Config.Context.
-func (s *sim) tellContext(c ContextState) {
+func (s *wires) tellContext(c ContextState) {
 	if s.crew == nil {
 		s.cfg.Context(&c)
 		return
@@ -138,7 +137,7 @@ func (s *sim) tellContext(c ContextState) {
 }
 
 // tellFrame calls Config.Frame.
-func (s *sim) tellFrame(host uint32, f *Frame) {
+func (s *wires) tellFrame(host uint32, f *Frame) {
 	now := link.Ps(s.now)
 	if s.crew == nil {
 		s.cfg.Frame(now, int(host), f)

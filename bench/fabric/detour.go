@@ -1,15 +1,14 @@
 package fabric
 
-// detours are the ways around links known to be dead. Each part of a run finds its
-// own.
+// detours are the ways around known dead links. Each part of a run finds separate detours.
 type detours struct {
 	net   *net
-	known map[uint32]int      // by port: dead links that routing has learned of
-	ways  map[uint64][]uint32 // by node and leaf of the destination, at that leaf the host: ports that lead there
+	known map[uint32]int      // by port: dead links known to routing
+	ways  map[uint64][]uint32 // by node and leaf of the destination, at the leaf by host: ports on the way
 }
 
-// learn takes in the death or revival of links.
-func (s *sim) learn(ports []uint32, step int) {
+// learn takes in that links are dead, or alive again.
+func (s *wires) learn(ports []uint32, step int) {
 	if s.detours == nil {
 		s.detours = &detours{net: s.net, known: map[uint32]int{}}
 	}
@@ -23,8 +22,7 @@ func (s *sim) learn(ports []uint32, step int) {
 	}
 }
 
-// next is net.next where links are known to be dead: one of the ports that lead to p's host, and
-// any port if none does.
+// next is net.next with known dead links: a port on a way to p's host, or any port without a way.
 func (d *detours) next(node uint32, p *packet) uint32 {
 	if node < d.net.hosts {
 		return node
@@ -37,11 +35,11 @@ func (d *detours) next(node uint32, p *packet) uint32 {
 	return first + s.choose(p, links)
 }
 
-// around lists the ports of a switch that lead to a host without links that are known to be dead.
+// around lists the ports of a switch on the way to a host without known dead links.
 func (d *detours) around(node, host uint32) []uint32 {
 	leaf := d.net.ports[host].peer
 	if leaf == node {
-		leaf = host // a port of its own
+		leaf = host // a port to the host itself
 	}
 	key := uint64(node)<<32 | uint64(leaf)
 	ways, ok := d.ways[key]

@@ -27,7 +27,7 @@ const (
 	evCall                     // a function of the user's is due
 	evCalc                     // a calculation of the application is over
 	evProbe                    // a connection may ask what has arrived
-	evFault                    // a fault begins, ends, or becomes known
+	evFault                    // a fault begins, ends, or becomes known to switches
 )
 
 // An event as handed out.

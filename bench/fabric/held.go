@@ -21,9 +21,9 @@ func (w *waited) note(now int64, state ccc.State, why ccc.Reason) {
 	}
 }
 
-// heldOf is the time the data of a transfer's connection waited, us by reason, nil unless asked
-// for.
-func (s *sim) heldOf(t *transfer) map[string]float64 {
+// heldOf is how long the data of a transfer's connection waited, us by reason, nil where nobody
+// has asked for it.
+func (s outcome) heldOf(t *transfer) map[string]float64 {
 	if !s.cfg.Held {
 		return nil
 	}

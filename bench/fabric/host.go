@@ -223,7 +223,7 @@ func (h *Host) submit(m *Message) (uetcc.Handle, error) {
 
 // stir sends packets that may go now.
 func (h *Host) stir() {
-	h.s.kick(uint32(h.id))
+	h.s.kickNode(uint32(h.id))
 }
 
 // Receive implements [Node].

@@ -29,13 +29,13 @@ type inference struct {
 
 // recovers reports whether a connection resends lost packets regardless of the window. Credit
 // counts also then.
-func (s *sim) recovers(conn uint32, c *sender) bool {
+func (s *light) recovers(conn uint32, c *sender) bool {
 	return s.infer != nil && s.infer[conn].recovering && c.ctx.WaitingRtx() > 0 && (s.credits == nil || c.ctx.Credit() > 0)
 }
 
-// inferLosses is called at the end of each acknowledgement, with the number of packets arrived
-// behind a gap. delay is for the answered probe, ns; -1 if none.
-func (s *sim) inferLosses(conn uint32, c *sender, gaps, delay int64) {
+// inferLosses is called at the end of each acknowledgement, which says how many packets have
+// arrived behind a gap. delay is that of the probe that it answers, ns; -1 if of none.
+func (s *light) inferLosses(conn uint32, c *sender, gaps, delay int64) {
 	f := &s.infer[conn]
 	s.moveProbe(conn, c, f)
 	if delay >= 0 && delay < s.params.NSCC().Constants().TargetQdelay {
@@ -64,9 +64,9 @@ func (s *sim) inferLosses(conn uint32, c *sender, gaps, delay int64) {
 	}
 }
 
-// excused reports whether an overdue packet is left to the recovery under way, which looks once
-// more at packets seen before.
-func (s *sim) excused(conn, psn uint32) bool {
+// excused reports whether a packet that is overdue is left to the recovery that is under way, which
+// looks at it once more if it did so before.
+func (s *light) excused(conn, psn uint32) bool {
 	if s.infer == nil || !s.infer[conn].recovering {
 		return false
 	}
@@ -75,8 +75,8 @@ func (s *sim) excused(conn, psn uint32) bool {
 	return true
 }
 
-// inferred has a packet sent again. The window is unchanged.
-func (s *sim) inferred(c *sender, psn uint32, r *record) {
+// inferred has a packet sent again. The window stays as it is.
+func (s *light) inferred(c *sender, psn uint32, r *record) {
 	s.count.Inferred++
 	r.state = recordWaiting
 	c.lowest = min(c.lowest, psn)
@@ -86,7 +86,7 @@ func (s *sim) inferred(c *sender, psn uint32, r *record) {
 }
 
 // moveProbe puts the probe off: something has been heard.
-func (s *sim) moveProbe(conn uint32, c *sender, f *inference) {
+func (s *light) moveProbe(conn uint32, c *sender, f *inference) {
 	base, all := c.ctx.BaseRTT()*1000, c.next == c.end
 	switch {
 	case all && c.cack == c.next:
@@ -100,17 +100,17 @@ func (s *sim) moveProbe(conn uint32, c *sender, f *inference) {
 	s.watchProbe(conn, f)
 }
 
-// watchProbe makes sure the probe is looked at in time; too early an event finds the time to come
-// back.
-func (s *sim) watchProbe(conn uint32, f *inference) {
+// watchProbe makes sure that the probe is looked at in time; an event that comes too early finds
+// when to come back.
+func (s *light) watchProbe(conn uint32, f *inference) {
 	if !f.pending {
 		f.pending = true
 		s.events.push(f.due, evProbe, conn)
 	}
 }
 
-// probe sends a due probe.
-func (s *sim) probe(conn uint32) {
+// probe sends a probe that is due.
+func (s *light) probe(conn uint32) {
 	f, c := &s.infer[conn], &s.senders[conn]
 	if f.pending = false; f.due == never {
 		return
@@ -133,8 +133,8 @@ func (s *sim) probe(conn uint32) {
 	s.watchProbe(conn, f)
 }
 
-// probeArrives turns a probe into an acknowledgement with the probe's number.
-func (s *sim) probeArrives(pkt uint32) {
+// probeArrives turns a probe into an acknowledgement with its number.
+func (s *light) probeArrives(pkt uint32) {
 	s.count.ProbesArrived++
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	conn, number := p.to.conn(), d.pend
@@ -143,9 +143,9 @@ func (s *sim) probeArrives(pkt uint32) {
 	s.pool.details[pkt].pend = number
 }
 
-// probeDelay is the queueing delay of the probe answered by an acknowledgement, ns; -1 if none, or
-// not the last.
-func (s *sim) probeDelay(conn uint32, p *packet, d *detail) int64 {
+// probeDelay is the queueing delay of the probe that an acknowledgement answers, ns; -1 if it
+// answers none, or not the last one.
+func (s *light) probeDelay(conn uint32, p *packet, d *detail) int64 {
 	if p.flags&flagLast == 0 {
 		return -1
 	}

@@ -70,7 +70,7 @@ type memory struct {
 const never = math.MaxInt64
 
 // addMemory is called once the connections are known.
-func (s *sim) addMemory(m *Memory) error {
+func (s builder) addMemory(m *Memory) error {
 	mem := &memory{cfg: m, requester: map[uint32]int{}, wake: never}
 	for i := range s.transfers {
 		t := &s.transfers[i]
@@ -94,7 +94,7 @@ func (s *sim) addMemory(m *Memory) error {
 }
 
 // startMemory begins the writes inside the node, in the part of the run that the memory is in.
-func (s *sim) startMemory() {
+func (s builder) startMemory() {
 	if s.mem == nil {
 		return
 	}
@@ -104,8 +104,9 @@ func (s *sim) startMemory() {
 	}
 }
 
-// behindMemory reports whether a host's arrivals go through a memory controller.
-func (s *sim) behindMemory(host uint32) bool { return s.mem != nil && host == uint32(s.mem.cfg.Host) }
+// behindMemory reports whether what arrives at a host goes through a memory
+// controller.
+func (s *light) behindMemory(host uint32) bool { return s.mem != nil && host == uint32(s.mem.cfg.Host) }
 
 // store hands a packet's payload to the memory controller.
 func (s *sim) store(pkt uint32) {
@@ -203,8 +204,8 @@ func (s *sim) isData(pkt uint32) bool {
 	return p.flags&flagAnswer == 0 && p.dscp.Class() == switchq.ClassLow && s.ends.flying[pkt].rest.Length > 0
 }
 
-// tellOfMemory fills in the memory's part of the acknowledgement of packet d.
-func (s *sim) tellOfMemory(d *detail) {
+// tellOfMemory fills in what the acknowledgement of packet d says of the memory.
+func (s *light) tellOfMemory(d *detail) {
 	if s.mem.cfg.Policy == nil {
 		return
 	}
@@ -215,7 +216,7 @@ func (s *sim) tellOfMemory(d *detail) {
 	}
 }
 
-func (s *sim) memoryResult() *MemoryResult {
+func (s outcome) memoryResult() *MemoryResult {
 	m := s.mem
 	for _, p := range s.parts {
 		m.res.Restored += p.restored

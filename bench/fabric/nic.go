@@ -5,8 +5,9 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// A nic is the sending side of a host: answers, and the connections that want to send, in
-// turn. A nic has no queue of data: a connection is asked when the link is free.
+// A nic is the sending side of a host: answers, and the connections with data to send, in turn. A
+// nic has no queue of data: a connection is asked when the link is
+// free.
 type nic struct {
 	answers list
 	ready   list  // connections
@@ -30,11 +31,11 @@ func (q HostQueue) String() string { return enum.Name(hostQueueNames[:], q) }
 // answersPerData is the number of answers ahead of a packet of data with [HostFair].
 const answersPerData = 10
 
-// mayAnswer reports whether one more answer goes ahead of waiting data, after turn answers.
+// mayAnswer reports whether an answer goes ahead of waiting data, after turn answers.
 func (q HostQueue) mayAnswer(turn uint8) bool { return q == HostPriority || turn < answersPerData }
 
-// ready puts a connection into the host's turn unless there already.
-func (s *sim) ready(conn uint32) {
+// ready puts a connection into its host's turn unless it is there.
+func (s *light) ready(conn uint32) {
 	c := &s.senders[conn]
 	s.settle(conn, c)
 	if c.queued || !s.maySend(conn, c) {
@@ -47,29 +48,34 @@ func (s *sim) ready(conn uint32) {
 }
 
 // answer hands a packet of control to a host.
-func (s *sim) answer(host, pkt uint32) {
+func (s *light) answer(host, pkt uint32) {
 	l := &s.nics[host].answers
 	l.add(pkt, &s.pool.pkts[l.last].at)
 	s.kick(host)
 }
 
-func (s *sim) kick(host uint32) {
-	p := &s.ports[host]
-	switch {
-	case p.wake:
-	case p.busy <= s.now:
+// kick has a host send, now or when the link is free.
+func (s *light) kick(host uint32) {
+	if s.idle(host) {
 		s.serve(host)
-	default:
-		s.wakeAt(host, p.busy)
 	}
 }
 
-// serve sends the next packet of a host whose link is free.
-func (s *sim) serve(host uint32) {
-	if s.ends != nil {
-		s.serveNode(host)
-		return
+// idle reports whether the link of a host is free; a busy link wakes the host later.
+func (s *wires) idle(host uint32) bool {
+	p := &s.ports[host]
+	if p.wake {
+		return false
 	}
+	if p.busy > s.now {
+		s.wakeAt(host, p.busy)
+		return false
+	}
+	return true
+}
+
+// serve sends the next packet of a host whose link is free.
+func (s *light) serve(host uint32) {
 	n, p := &s.nics[host], &s.ports[host]
 	paused, until := false, int64(0)
 	if s.pfc != nil {
@@ -101,8 +107,8 @@ func (s *sim) serve(host uint32) {
 	}
 }
 
-// sendTurn gives a connection a turn and puts a connection with more back in line.
-func (s *sim) sendTurn(host, conn uint32) bool {
+// sendTurn gives a connection its turn and puts it back in line if it has more.
+func (s *light) sendTurn(host, conn uint32) bool {
 	c := &s.senders[conn]
 	c.queued = false
 	if !s.maySend(conn, c) {
@@ -117,13 +123,13 @@ func (s *sim) sendTurn(host, conn uint32) bool {
 	return true
 }
 
-func (s *sim) lineUp(host, conn uint32) {
+func (s *light) lineUp(host, conn uint32) {
 	l := &s.nics[host].ready
 	l.add(conn, &s.senders[l.last].after)
 }
 
-// sendAnswer sends an answer with the service time stamped in.
-func (s *sim) sendAnswer(host, pkt uint32) {
+// sendAnswer sends an answer and stamps it with the time it was kept.
+func (s *light) sendAnswer(host, pkt uint32) {
 	d := &s.pool.details[pkt]
 	if s.pool.pkts[pkt].flags&flagCredit == 0 {
 		d.service = nscc.ServiceTimeOf((s.now - d.at) / 1000)

@@ -98,8 +98,8 @@ func (n *nodes) room(pkt uint32) {
 	}
 }
 
-// endBetween is the address of packets from a host to another.
-func (s *sim) endBetween(from, to uint32) end {
+// endBetween is where packets from one host to another are addressed to.
+func (s *wires) endBetween(from, to uint32) end {
 	n := s.ends
 	last := &n.peer[from]
 	if last.to == to {
@@ -137,8 +137,15 @@ func (s *sim) serveNode(host uint32) {
 	s.watchNode(host)
 }
 
-// launch puts a packet of a node on the link of the host.
-func (s *sim) launch(host uint32, f *Frame) {
+// kickNode has a node send, now or when the link is free.
+func (s *sim) kickNode(host uint32) {
+	if s.idle(host) {
+		s.serveNode(host)
+	}
+}
+
+// launch puts a packet of a node on the link of its host.
+func (s *wires) launch(host uint32, f *Frame) {
 	n := s.ends
 	pkt := s.pool.get()
 	n.room(pkt)
@@ -156,8 +163,8 @@ func (s *sim) launch(host uint32, f *Frame) {
 	s.transmit(&s.ports[host], host, pkt)
 }
 
-// sent counts a packet sent by a node, and returns the packet's kind.
-func (s *sim) sent(f *Frame) uint8 {
+// sent counts a packet that a node sends, and says what kind it is of.
+func (s *wires) sent(f *Frame) uint8 {
 	switch pds.Type(f.Bytes[0] >> 3) {
 	case pds.TypeACK, pds.TypeACKCC, pds.TypeACKCCX:
 		s.count.Answers++
@@ -201,7 +208,7 @@ func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
 		f.Bytes = f.Bytes[:min(len(f.Bytes), int(f.Size)-overhead)]
 	}
 	n.node[host].Receive(link.Ps(s.now), f)
-	s.kick(host)
+	s.kickNode(host)
 }
 
 // counted counts a packet that has reached a node.
@@ -252,7 +259,7 @@ func (s *sim) tick(host uint32) {
 	}
 	if int64(due) <= s.now {
 		n.node[host].Tick(link.Ps(s.now))
-		s.kick(host)
+		s.kickNode(host)
 		if due, ok = n.node[host].Deadline(); !ok || n.tick[host] != never {
 			return
 		}

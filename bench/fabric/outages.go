@@ -15,23 +15,23 @@ const (
 	portLossy             // loses some
 )
 
-// outages are the effects of Config.Faults on the ports of a run. All parts have the same, but for
-// tolls: what each lost at its own ports.
+// outages are the effects of Config.Faults on the ports of a run. The parts of a run share all fields
+// but tolls, the losses at a part's own ports.
 type outages struct {
 	faults []outage
 	turns  []turn               // by number of evFault
-	ports  map[uint32]*stricken // all that faults strike
+	ports  map[uint32]*stricken // with faults at some time
 	tolls  []toll               // by fault
 }
 
-// An outage is a fault and the ports that it strikes.
+// An outage is a fault and the ports struck.
 type outage struct {
 	Fault
 	ports []uint32
 }
 
-// A turn is when something changes: the fault strikes its ports (1), is mended (-1), or the switches
-// learn as much.
+// A turn is the time of a change: the fault strikes (1), is mended (-1), or the switches learn of
+// either.
 type turn struct {
 	at    link.Ps
 	fault int
@@ -39,23 +39,24 @@ type turn struct {
 	known bool
 }
 
-// A toll is what a fault has cost.
+// A toll is the cost of a fault.
 type toll struct {
 	lost     int64 // packets
-	data     int64 // of these, packets of data
-	lastLost int64 // ps, of data; -1: none was lost
+	data     int64 // packets of data among lost
+	lastLost int64 // ps, of data; -1: no loss
 }
 
-// A stricken port has a separate random sequence. Its part of the run is the only one to touch it.
+// A stricken port has a separate random sequence. Only the part of the run with the port changes the
+// fields.
 type stricken struct {
 	on    []int  // faults, in the order of their begins
 	kind  uint16 // of the port when all is well
-	fault uint8  // of the port then: the matrix may have killed it
+	fault uint8  // of the port then: the matrix may have killed the link
 	rnd   *rand.Rand
 }
 
 // addFaults schedules c.Faults.
-func (s *sim) addFaults() error {
+func (s builder) addFaults() error {
 	if len(s.cfg.Faults) == 0 {
 		return nil
 	}
@@ -92,8 +93,8 @@ func (s *sim) addFaults() error {
 	return nil
 }
 
-// plan has a fault strike or be mended at a time, and switches route around a dead link after a
-// while.
+// plan schedules the begin or the end of a fault, and for a dead link the time from which switches
+// know.
 func (o *outages) plan(fault int, at link.Ps, step int, reroute link.Ps) {
 	o.turns = append(o.turns, turn{at: at, fault: fault, step: step})
 	if o.faults[fault].Kind == FaultDown && reroute > 0 {
@@ -101,9 +102,9 @@ func (o *outages) plan(fault int, at link.Ps, step int, reroute link.Ps) {
 	}
 }
 
-// rehearse goes through all turns, so that the kinds of ports that slow links need are known before
-// the parts of a run share them, and leaves the ports as they were.
-func (s *sim) rehearse() {
+// rehearse goes through all turns and restores the ports: the kinds of ports for slow links must
+// exist before the parts of a run share the list of kinds.
+func (s builder) rehearse() {
 	o := s.outages
 	turns := slices.Clone(o.turns)
 	slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
@@ -117,7 +118,7 @@ func (s *sim) rehearse() {
 	}
 }
 
-// forPart gives o tolls of its own.
+// forPart gives o separate tolls.
 func (o *outages) forPart() {
 	o.tolls = make([]toll, len(o.faults))
 	for i := range o.tolls {
@@ -152,8 +153,8 @@ func (n *net) place(p Place) (ports []uint32, err error) {
 	return ports, nil
 }
 
-// turn does what a turn means for this part of the run.
-func (s *sim) turn(i uint32) {
+// turn carries out a turn in a part of the run.
+func (s *wires) turn(i uint32) {
 	t := &s.outages.turns[i]
 	if t.known {
 		s.learn(s.outages.faults[t.fault].ports, t.step)
@@ -162,8 +163,8 @@ func (s *sim) turn(i uint32) {
 	s.suffer(t, func(out uint32) bool { return s.partOf[s.nodeOf(out)] == s.part })
 }
 
-// suffer strikes or mends those ports of a fault that are the caller's.
-func (s *sim) suffer(t *turn, own func(out uint32) bool) {
+// suffer strikes or mends the caller's own ports of a fault.
+func (s *wires) suffer(t *turn, own func(out uint32) bool) {
 	for _, out := range s.outages.faults[t.fault].ports {
 		if !own(out) {
 			continue
@@ -178,8 +179,8 @@ func (s *sim) suffer(t *turn, own func(out uint32) bool) {
 	}
 }
 
-// change sets a port to the effect of the active faults.
-func (s *sim) change(out uint32, p *stricken) {
+// change sets a port by the faults in force.
+func (s *wires) change(out uint32, p *stricken) {
 	rate := 1.0
 	s.ports[out].fault = p.fault
 	for _, i := range p.on {
@@ -197,15 +198,15 @@ func (s *sim) change(out uint32, p *stricken) {
 	}
 }
 
-// slower is a kind of port that with a part of another kind's rate. Queues are unchanged.
+// slower is a kind of port with a part of the rate of kind. Queues keep their sizes.
 func (n *net) slower(kind uint16, part float64) uint16 {
 	k := n.kinds[kind]
 	k.wire.perByte = int64(float64(k.wire.perByte) / part)
 	return n.addKind(k)
 }
 
-// struck reports whether a fault takes the packet a port sends.
-func (s *sim) struck(port *port, out, pkt uint32) bool {
+// struck reports whether a fault takes a packet on the way out of a port.
+func (s *wires) struck(port *port, out, pkt uint32) bool {
 	if port.fault&portDead == 0 && s.outages.ports[out].passes(s.outages) {
 		return false
 	}
@@ -227,7 +228,7 @@ func (p *stricken) passes(o *outages) bool {
 	return through
 }
 
-// note counts a packet lost by a port, for the latest fault.
+// note counts a packet lost at a port, for the latest fault.
 func (o *outages) note(out uint32, p *packet, now int64) {
 	struck := o.ports[out]
 	if struck == nil || len(struck.on) == 0 {
@@ -240,8 +241,8 @@ func (o *outages) note(out uint32, p *packet, now int64) {
 	}
 }
 
-// faultResults says what became of each fault.
-func (s *sim) faultResults() (r []FaultResult) {
+// faultResults sums the tolls of each fault over the parts.
+func (s outcome) faultResults() (r []FaultResult) {
 	for i, f := range s.cfg.Faults {
 		all := toll{lastLost: -1}
 		for _, p := range s.parts {

@@ -1,10 +1,10 @@
 package fabric
 
-// A run of a large fabric is divided into parts simulated side by side: the switches
-// and hosts of a pod, or of a leaf, with a share of the switches above. The division depends on
-// the fabric and the matrix alone, never on the number of goroutines, and so does the result. A
-// run of an Application is not divided: a message that is received starts others at any host at
-// once, so no part could look ahead.
+// A run of a large fabric is divided into parts that are simulated side by side: the switches
+// and hosts of a pod, or of a leaf, with a share of the switches above. How it is divided
+// depends on the fabric and the matrix alone, never on how many goroutines there are, so the
+// result does not either. A run of an Application is not divided: the end of a message starts
+// messages of any host at once, so no part could look ahead.
 
 const (
 	dividedFrom = 256 // hosts; smaller fabrics are in the caches as a whole
@@ -97,9 +97,9 @@ func (n *net) triggersStay(flows []Flow) bool {
 	return true
 }
 
-// divide makes the parts of a run before the first event. Part 0 is s.
-func (s *sim) divide() {
-	s.parts = []*sim{s}
+// divide makes the parts of a run, which has no events yet. Part 0 is s.
+func (s builder) divide() {
+	s.parts = []*sim{s.sim}
 	s.events = newEventQueue(s.horizon())
 	n, ahead := s.assign(&s.cfg), s.ahead()
 	events := newEventQueue(wider * s.horizon())
@@ -110,15 +110,17 @@ func (s *sim) divide() {
 	s.events, s.crew = events, &crew{ahead: ahead, together: s.cfg.Workers < 2}
 	s.mark()
 	for range n - 1 {
-		s.parts = append(s.parts, &sim{events: newEventQueue(wider * s.horizon())})
+		p := &sim{}
+		p.events = newEventQueue(wider * s.horizon())
+		s.parts = append(s.parts, p)
 	}
 }
 
 // partAt is the part of a host.
 func (s *sim) partAt(host uint32) *sim { return s.parts[s.partOf[host]] }
 
-// separate gives a part a separate pool, with room for so many packets and the data of each.
-func (s *sim) separate(packets int64) {
+// separate gives a part a pool of its own, with room for so many packets, and what goes with them.
+func (s builder) separate(packets int64) {
 	s.pool = &pool{}
 	s.pool.reserve(int(packets))
 	if s.pfc != nil {
@@ -145,8 +147,8 @@ func (p *sim) share(s *sim, number uint16) {
 	p.random()
 }
 
-// equip prepares all parts, once no shared data moves any more.
-func (s *sim) equip() {
+// equip prepares all parts, once nothing that they share moves any more.
+func (s builder) equip() {
 	records, words, all := make([]int64, len(s.parts)), make([]int64, len(s.parts)), int64(0)
 	for i := range s.senders {
 		records[s.partOf[s.hostOf[source(uint32(i))]]] += int64(s.senders[i].mask) + 1
@@ -156,7 +158,7 @@ func (s *sim) equip() {
 	first := int64(firstRings / len(s.parts))
 	for i, p := range s.parts {
 		if i > 0 {
-			p.share(s, uint16(i))
+			p.share(s.sim, uint16(i))
 		}
 		p.records = makeRings[record](records[i], first)
 		p.bitmaps = makeRings[uint64](words[i], first)
@@ -165,7 +167,7 @@ func (s *sim) equip() {
 		}
 		p.outs[0], p.outs[1] = make([]outbox, len(s.parts)), make([]outbox, len(s.parts))
 		if !s.crew.together {
-			p.separate(min(records[i]/2, first))
+			builder{p}.separate(min(records[i]/2, first))
 		}
 	}
 	if s.crew == nil || s.crew.together {

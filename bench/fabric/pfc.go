@@ -47,8 +47,8 @@ func (f *pfcState) dataPaused(host uint32, now int64) (bool, int64) {
 	return set.Has(switchq.ClassLow), until
 }
 
-// pfcArrive counts a packet into the switch reached.
-func (s *sim) pfcArrive(pkt uint32) {
+// pfcArrive counts a packet into the switch that it has reached.
+func (s *wires) pfcArrive(pkt uint32) {
 	f, p := s.pfc, &s.pool.pkts[pkt]
 	if p.dscp.Class() != switchq.ClassLow {
 		return
@@ -58,8 +58,8 @@ func (s *sim) pfcArrive(pkt uint32) {
 	s.pfcSend(link, f.ingress[link].Arrive(&f.params, s.nowNs(), int64(p.size)))
 }
 
-// pfcLeave counts a packet out of the switch on the way to the link out.
-func (s *sim) pfcLeave(out, pkt uint32) {
+// pfcLeave counts a packet out of the switch that it leaves for the link out.
+func (s *wires) pfcLeave(out, pkt uint32) {
 	f := s.pfc
 	f.room(pkt)
 	if f.held[pkt] {
@@ -78,7 +78,7 @@ func (f *pfcState) room(pkt uint32) {
 }
 
 // pfcSend carries a frame back over a link.
-func (s *sim) pfcSend(link uint32, frame switchq.PFCFrame) {
+func (s *wires) pfcSend(link uint32, frame switchq.PFCFrame) {
 	if frame != switchq.PFCNone {
 		w := &s.kinds[s.ports[link].kind]
 		kind := evResume
@@ -94,8 +94,8 @@ func (s *sim) pfcSend(link uint32, frame switchq.PFCFrame) {
 	}
 }
 
-// pauseArrives lets a frame take effect at the target port.
-func (s *sim) pauseArrives(out uint32) {
+// pauseArrives lets a frame take effect at the port that it is for.
+func (s *wires) pauseArrives(out uint32) {
 	f := s.pfc
 	f.pauser[out].On(switchq.PFCPause, switchq.ClassLow, s.nowNs(), f.params.Config().Pause)
 	f.pauses[out]++
@@ -104,7 +104,7 @@ func (s *sim) pauseArrives(out uint32) {
 	}
 }
 
-func (s *sim) resumeArrives(out uint32) {
+func (s *wires) resumeArrives(out uint32) {
 	f := s.pfc
 	f.pauser[out].On(switchq.PFCResume, switchq.ClassLow, s.nowNs(), f.params.Config().Pause)
 	if f.since[out] >= 0 {

@@ -23,8 +23,8 @@ type receiver struct {
 	sender  rccc.Handle
 }
 
-// bitmap of the arrivals beyond cack, a ring by PSN.
-func (s *sim) bitmap(r *receiver) []uint64 {
+// bitmap of what has arrived beyond cack, a ring by PSN.
+func (s *light) bitmap(r *receiver) []uint64 {
 	return s.bitmaps.slots[r.base : r.base+(r.mask+1)/64]
 }
 
@@ -56,15 +56,15 @@ func (s *sim) receive(host, pkt uint32) {
 }
 
 // has reports whether a PSN has arrived.
-func (s *sim) has(conn, psn uint32) bool {
+func (s *light) has(conn, psn uint32) bool {
 	r := &s.receivers[conn]
 	i := psn & r.mask
 	return int32(psn-r.cack) < 0 || s.bitmap(r)[i/64]>>(i%64)&1 != 0
 }
 
-// data takes in a packet with its payload. The packet becomes the acknowledgement if one is
-// due.
-func (s *sim) data(pkt uint32) {
+// data takes in a packet with its payload. The packet itself becomes the
+// acknowledgement if one is due.
+func (s *light) data(pkt uint32) {
 	p, psn := &s.pool.pkts[pkt], s.pool.details[pkt].psn
 	conn := p.to.conn()
 	r := &s.receivers[conn]
@@ -97,8 +97,8 @@ func (s *sim) data(pkt uint32) {
 	s.arrivedTransfers(conn, r)
 }
 
-// note takes down a new PSN and moves cack over all arrived PSNs.
-func (s *sim) note(r *receiver, psn uint32) {
+// note takes down a new PSN and moves cack over all that are there.
+func (s *light) note(r *receiver, psn uint32) {
 	set := s.bitmap(r)
 	if psn != r.cack {
 		i := psn & r.mask
@@ -117,8 +117,8 @@ func (s *sim) note(r *receiver, psn uint32) {
 	}
 }
 
-// trimmed takes in a packet that lost the payload.
-func (s *sim) trimmed(pkt uint32) {
+// trimmed takes in a packet that lost its payload.
+func (s *light) trimmed(pkt uint32) {
 	p := &s.pool.pkts[pkt]
 	conn := p.to.conn()
 	s.count.HeadersDelivered++
@@ -135,14 +135,14 @@ func (s *sim) trimmed(pkt uint32) {
 	s.reply(conn, pkt, flags)
 }
 
-// acknowledge turns a packet into the packet's acknowledgement.
-func (s *sim) acknowledge(conn, pkt uint32) {
+// acknowledge turns a packet into the acknowledgement that it causes.
+func (s *light) acknowledge(conn, pkt uint32) {
 	s.receivers[conn].unacked = 0
 	s.reply(conn, pkt, s.pool.pkts[pkt].flags&(flagCE|flagRTX))
 }
 
-// reply turns pkt into an answer with the receiver's state and queues the answer.
-func (s *sim) reply(conn, pkt uint32, flags uint8) {
+// reply turns pkt into an answer with the receiver's state and queues it.
+func (s *light) reply(conn, pkt uint32, flags uint8) {
 	r, p, d := &s.receivers[conn], &s.pool.pkts[pkt], &s.pool.details[pkt]
 	host := p.at
 	p.to = source(conn)
@@ -158,9 +158,9 @@ func (s *sim) reply(conn, pkt uint32, flags uint8) {
 	s.answer(host, pkt)
 }
 
-// received is rcvd_bytes in units of 256 bytes; by htsim's rules in bytes, since rounding up
-// would take the bytes in flight of the window below zero.
-func (s *sim) received(r *receiver) uint32 {
+// received is rcvd_bytes in units of 256 bytes; by htsim's rules in bytes, since what rounding
+// up adds would take the bytes in flight of its window below zero.
+func (s *light) received(r *receiver) uint32 {
 	if s.cfg.Rules == RulesHTSim {
 		return uint32(r.payload) + HeaderBytes*(r.cack+r.gaps)
 	}
@@ -168,7 +168,7 @@ func (s *sim) received(r *receiver) uint32 {
 }
 
 // advance is how many bytes are new in rcvd_bytes.
-func (s *sim) advance(c *sender, units uint32) int64 {
+func (s *light) advance(c *sender, units uint32) int64 {
 	n := c.rcvd.Advance(units)
 	if s.cfg.Rules == RulesHTSim {
 		n /= 256
@@ -176,8 +176,8 @@ func (s *sim) advance(c *sender, units uint32) int64 {
 	return n
 }
 
-// sack is the 64 bits of the bitmap from base on.
-func (s *sim) sack(r *receiver, base uint32) uint64 {
+// sack is the 64 bits of the bitmap that start at base.
+func (s *light) sack(r *receiver, base uint32) uint64 {
 	if r.gaps == 0 {
 		return 0
 	}

@@ -178,24 +178,28 @@ type PauseResult struct {
 	Time   float64 `json:"time_us"` // from a pause to the resume that ended it
 }
 
+// An outcome says what has become of a run.
+type outcome struct{ *sim }
+
 func (s *sim) result() *Result {
 	for _, p := range s.parts[1:] {
 		maps.Copy(s.lost, p.lost)
 		maps.Copy(s.trims, p.trims)
 	}
-	r := &Result{Parameters: s.parameters(), Totals: s.total(), SimTime: us(s.latest()), LowerBound: us(int64(lowerBound(&s.cfg)))}
-	s.queueResults(r)
-	s.transferResults(r)
+	o := outcome{s}
+	r := &Result{Parameters: o.parameters(), Totals: s.total(), SimTime: us(s.latest()), LowerBound: us(int64(lowerBound(&s.cfg)))}
+	o.queueResults(r)
+	o.transferResults(r)
 	if r.Unfinished > 0 {
 		r.Stopped = us(s.stopped)
 	}
-	s.pauseResults(r)
-	s.uplinkResults(r)
+	o.pauseResults(r)
+	o.uplinkResults(r)
 	if s.outages != nil {
-		r.Faults = s.faultResults()
+		r.Faults = o.faultResults()
 	}
 	if s.mem != nil {
-		r.Memory = s.memoryResult()
+		r.Memory = o.memoryResult()
 	}
 	if s.series != nil {
 		r.Series = s.series.result()
@@ -206,7 +210,7 @@ func (s *sim) result() *Result {
 	if s.world != nil {
 		r.Totals.Timeouts = s.world.timeouts()
 	}
-	r.Violations = s.violations(r)
+	r.Violations = o.violations(r)
 	return r
 }
 
@@ -253,7 +257,7 @@ func (s *sim) underway() (n int) {
 	return n
 }
 
-func (s *sim) parameters() Parameters {
+func (s outcome) parameters() Parameters {
 	c, k := &s.cfg, s.params.NSCC().Constants()
 	port, last := s.uplinkQueue(), s.lastHopQueue()
 	p := Parameters{
@@ -281,7 +285,7 @@ func (s *sim) parameters() Parameters {
 	return p
 }
 
-func (s *sim) queueResults(r *Result) {
+func (s outcome) queueResults(r *Result) {
 	for i := s.hosts; i < uint32(len(s.ports)); i++ {
 		p := &s.ports[i]
 		q := p.queue.Counters()
@@ -297,14 +301,14 @@ func (s *sim) queueResults(r *Result) {
 	}
 }
 
-func (s *sim) firstTrim(port uint32) float64 {
+func (s outcome) firstTrim(port uint32) float64 {
 	if at, ok := s.trims[port]; ok {
 		return us(at)
 	}
 	return -1
 }
 
-func (s *sim) transferResults(r *Result) {
+func (s outcome) transferResults(r *Result) {
 	var fct, slowdown []float64
 	var rates jain
 	for i := range s.transfers {
@@ -339,17 +343,17 @@ func (s *sim) transferResults(r *Result) {
 }
 
 // connections is how many there are; pairs of endpoints.
-func (s *sim) connections() int { return len(s.hostOf) / 2 }
+func (s *wires) connections() int { return len(s.hostOf) / 2 }
 
 // markedOf is how many packets of a connection arrived with CE.
-func (s *sim) markedOf(conn uint32) int64 {
+func (s outcome) markedOf(conn uint32) int64 {
 	if s.ends != nil {
 		return s.ends.marked[source(conn)] + s.ends.marked[destination(conn)]
 	}
 	return s.receivers[conn].marked
 }
 
-func (s *sim) pauseResults(r *Result) {
+func (s outcome) pauseResults(r *Result) {
 	if s.pfc == nil {
 		return
 	}
@@ -364,7 +368,7 @@ func (s *sim) pauseResults(r *Result) {
 	}
 }
 
-func (s *sim) uplinkResults(r *Result) {
+func (s outcome) uplinkResults(r *Result) {
 	for leaf := range s.tierFirst[1] {
 		n := &s.nodes[leaf]
 		for u := range n.up {
@@ -391,7 +395,7 @@ func lowerBound(c *Config) link.Ps {
 }
 
 // shownRange is the PSN range of all hosts, 0 where each endpoint has its own.
-func (s *sim) shownRange() int64 {
+func (s outcome) shownRange() int64 {
 	if s.ends != nil {
 		return int64(s.cfg.MaxPSNRange)
 	}

@@ -76,9 +76,9 @@ func recordLimit() int64 {
 	return min(memory/recordBytes, maxRecords)
 }
 
-// layOut gives each connection the size of the rings, and makes room. More than limit
-// records are refused.
-func (s *sim) layOut(limit int64) error {
+// layOut gives each connection the size of its rings, and makes room for them. It refuses
+// more than limit records.
+func (s builder) layOut(limit int64) error {
 	packets, transfers := make([]uint32, len(s.senders)), make([]uint32, len(s.senders))
 	for i := range s.transfers {
 		t := &s.transfers[i]
@@ -105,7 +105,7 @@ func (s *sim) layOut(limit int64) error {
 }
 
 // tooLarge says how many connections have rings of no more than limit records.
-func (s *sim) tooLarge(fit int, limit int64) error {
+func (s builder) tooLarge(fit int, limit int64) error {
 	raise := ""
 	if limit < maxRecords {
 		raise = fmt.Sprintf(", or raise GOMEMLIMIT, of which a packet takes %d bytes", recordBytes)

@@ -69,8 +69,8 @@ func TestRingsThatDoNotFit(t *testing.T) {
 	}
 	s, err := newSim(Config{Matrix: m, MaxPSNRange: 128})
 	require.NoError(t, err)
-	require.NoError(t, s.layOut(10*128))
-	err = s.layOut(10*128 - 1)
+	require.NoError(t, builder{s}.layOut(10*128))
+	err = builder{s}.layOut(10*128 - 1)
 	require.ErrorIs(t, err, ErrConfig)
 	require.ErrorContains(t, err, "10 connections keep track of more than 1279 packets at once: the first 9 fit; "+
 		"or set MaxPSNRange below 128, or raise GOMEMLIMIT, of which a packet takes 16 bytes")

@@ -36,8 +36,8 @@ type chooser struct {
 	ports []uint32 // room for those to choose from
 }
 
-// addChoosers makes a chooser for each switch.
-func (s *sim) addChoosers() {
+// addChoosers makes one for each switch.
+func (s builder) addChoosers() {
 	if s.cfg.Routing == RoutingEntropy {
 		return
 	}
@@ -51,8 +51,8 @@ func (s *sim) addChoosers() {
 	}
 }
 
-// choose is the port on which a packet leaves a switch, instead of port out chosen by entropy.
-func (s *sim) choose(out, pkt uint32) uint32 {
+// choose is the port that a packet leaves a switch by, which its entropy would have leave by out.
+func (s *wires) choose(out, pkt uint32) uint32 {
 	p := &s.pool.pkts[pkt]
 	if p.flags&flagAnswer != 0 || p.dscp.Class() != switchq.ClassLow {
 		return out
@@ -93,8 +93,8 @@ func (c *chooser) nextInTurn(n *node) (out uint32) {
 	}
 }
 
-// ways lists the ports of switch i that lead to a host, by the switch's knowledge.
-func (s *sim) ways(to []uint32, i, host uint32) []uint32 {
+// ways lists the ports of switch i that lead to a host, as far as it knows.
+func (s *wires) ways(to []uint32, i, host uint32) []uint32 {
 	if s.detours != nil {
 		return append(to, s.detours.around(s.hosts+i, host)...)
 	}
@@ -109,8 +109,8 @@ func (s *sim) ways(to []uint32, i, host uint32) []uint32 {
 	return to
 }
 
-// shortest is a port with the emptiest queue, any of several.
-func (s *sim) shortest(c *chooser) (best uint32) {
+// shortest is a port with the emptiest queue, any one of several.
+func (s *wires) shortest(c *chooser) (best uint32) {
 	least, alike := 4, 0
 	for _, port := range c.ports {
 		level := s.level(port)
@@ -127,7 +127,7 @@ func (s *sim) shortest(c *chooser) (best uint32) {
 }
 
 // isLongest reports whether no port has a fuller queue than out.
-func (s *sim) isLongest(out uint32, c *chooser) bool {
+func (s *wires) isLongest(out uint32, c *chooser) bool {
 	level := s.level(out)
 	for _, port := range c.ports {
 		if s.level(port) > level {
@@ -137,10 +137,10 @@ func (s *sim) isLongest(out uint32, c *chooser) bool {
 	return true
 }
 
-// level is the fill of a port's queue, in the four steps of htsim: less than 5, 10 and 20 %, or
-// more. Steps leave a choice where queues differ by a packet or two, and so mix the traffic of the
-// links behind.
-func (s *sim) level(port uint32) int {
+// level says how full the queue of a port is, in the four steps of htsim: less than 5, 10 and 20 %,
+// or more. Steps leave a choice where queues differ by a packet or two, and with it what the links
+// behind them get is mixed.
+func (s *wires) level(port uint32) int {
 	p := &s.ports[port]
 	limit := s.kinds[p.kind].params.Config().LowLimit
 	switch waits := 100 * p.queue.Bytes(switchq.ClassLow); {

@@ -52,7 +52,7 @@ type Seen struct {
 }
 
 // show tells Config.Seen of the packet.
-func (s *sim) show(pkt uint32) {
+func (s *light) show(pkt uint32) {
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	conn := p.to.conn()
 	seen := Seen{
@@ -86,8 +86,8 @@ func (s *sim) show(pkt uint32) {
 	s.see(&seen)
 }
 
-// showTransfer fills in the transfer of the PSN, and the part.
-func (s *sim) showTransfer(seen *Seen) {
+// showTransfer fills in which part of which transfer has the PSN.
+func (s *light) showTransfer(seen *Seen) {
 	c := &s.senders[seen.Conn]
 	n := s.receivers[seen.Conn].known // of an answer its sender knows more, but none with this PSN
 	started := s.order[c.order : c.order+n]

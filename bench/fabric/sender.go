@@ -59,18 +59,18 @@ type sender struct {
 	_ [16]byte // whole cache lines
 }
 
-func (s *sim) record(c *sender, psn uint32) *record {
+func (s *light) record(c *sender, psn uint32) *record {
 	return &s.records.slots[c.base+psn&c.mask]
 }
 
-func (s *sim) sideOf(conn uint32) []uint64 {
+func (s *light) sideOf(conn uint32) []uint64 {
 	n := s.params.Entropy().Words()
 	return s.side[int(conn)*n : int(conn)*n+n]
 }
 
 // maySend reports whether congestion control and the PSN range let c send a
 // packet now.
-func (s *sim) maySend(conn uint32, c *sender) bool {
+func (s *light) maySend(conn uint32, c *sender) bool {
 	if s.recovers(conn, c) {
 		return true
 	}
@@ -80,8 +80,8 @@ func (s *sim) maySend(conn uint32, c *sender) bool {
 	return c.ctx.Admits() || s.algorithms != nil && s.admits(c)
 }
 
-// sendData sends a packet of a connection allowed to.
-func (s *sim) sendData(host, conn uint32, c *sender) {
+// sendData sends one packet of a connection that may.
+func (s *light) sendData(host, conn uint32, c *sender) {
 	psn, again := c.next, c.ctx.WaitingRtx() > 0
 	if again {
 		psn = s.lowestWaiting(c)
@@ -131,7 +131,7 @@ func (c *sender) dataFlags(again, ask bool) (f uint8) {
 	return f
 }
 
-func (s *sim) dataDSCP(again bool) switchq.DSCP {
+func (s *light) dataDSCP(again bool) switchq.DSCP {
 	switch {
 	case s.cfg.NoTrim:
 		return switchq.DSCPNoTrim
@@ -142,8 +142,8 @@ func (s *sim) dataDSCP(again bool) switchq.DSCP {
 	}
 }
 
-// lowestWaiting finds the first packet waiting to be sent again.
-func (s *sim) lowestWaiting(c *sender) uint32 {
+// lowestWaiting finds the first packet that waits to be sent again.
+func (s *light) lowestWaiting(c *sender) uint32 {
 	psn := max(c.lowest, c.cack)
 	for s.record(c, psn).state != recordWaiting {
 		psn++
@@ -153,7 +153,7 @@ func (s *sim) lowestWaiting(c *sender) uint32 {
 }
 
 // sizeOfNext is the size of the packet with the PSN c.next.
-func (s *sim) sizeOfNext(c *sender) uint16 {
+func (s *light) sizeOfNext(c *sender) uint16 {
 	if c.next != c.short {
 		return uint16(s.cfg.PacketBytes)
 	}
@@ -166,7 +166,7 @@ func (s *sim) sizeOfNext(c *sender) uint16 {
 
 // acknowledged takes in an acknowledgement: first the covered packets, then the
 // path choice, then congestion control, as ccc asks for.
-func (s *sim) acknowledged(pkt uint32) {
+func (s *light) acknowledged(pkt uint32) {
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	conn := p.to.conn()
 	c := &s.senders[conn]
@@ -208,8 +208,9 @@ func (s *sim) acknowledged(pkt uint32) {
 	s.ready(conn)
 }
 
-// sample is the round trip of the answered packet, ns; 0 if unknown.
-func (s *sim) sample(c *sender, p *packet, d *detail) int64 {
+// sample is the round trip of the packet that an answer is for, ns; 0 if it
+// cannot be told.
+func (s *light) sample(c *sender, p *packet, d *detail) int64 {
 	if p.flags&(flagNack|flagLast) == flagLast || int32(d.psn-c.cack) < 0 || int32(c.next-d.psn) <= 0 {
 		return 0
 	}
@@ -224,7 +225,7 @@ func (s *sim) sample(c *sender, p *packet, d *detail) int64 {
 	return nscc.RTT(s.nowNs(), r.sent/1000, kept)
 }
 
-func (s *sim) release(c *sender, psn uint32, a *ccc.Ack) {
+func (s *light) release(c *sender, psn uint32, a *ccc.Ack) {
 	r := s.record(c, psn)
 	switch r.state {
 	case recordWaiting:
@@ -237,8 +238,8 @@ func (s *sim) release(c *sender, psn uint32, a *ccc.Ack) {
 	}
 }
 
-// refused takes in the refusal of a trimmed packet.
-func (s *sim) refused(pkt uint32) {
+// refused takes in that a packet was trimmed.
+func (s *light) refused(pkt uint32) {
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	conn := p.to.conn()
 	c := &s.senders[conn]
@@ -266,9 +267,9 @@ func (s *sim) refused(pkt uint32) {
 	s.ready(conn)
 }
 
-// timer takes packets unheard of for the retransmission timeout for lost, and
-// comes back for the oldest of the rest.
-func (s *sim) timer(conn uint32) {
+// timer takes packets that nothing was heard of for the retransmission timeout
+// for lost, and comes back for the oldest of the others.
+func (s *light) timer(conn uint32) {
 	c := &s.senders[conn]
 	c.timing = false
 	oldest, lost := s.now, false
@@ -295,7 +296,7 @@ func (s *sim) timer(conn uint32) {
 	}
 }
 
-func (s *sim) timedOut(conn uint32, c *sender, psn uint32, r *record) {
+func (s *light) timedOut(conn uint32, c *sender, psn uint32, r *record) {
 	s.count.Timeouts++
 	l := ccc.Loss{Size: int64(r.size), Entropy: r.ev}
 	r.state = recordWaiting

@@ -111,7 +111,7 @@ func newSampler(s *sim) *sampler {
 	a := &sampler{interval: int64(cmp.Or(c.Interval, s.cfg.BaseRTT)), points: cmp.Or(c.Points, 1000), per: 1}
 	a.next = a.interval
 	most := cmp.Or(c.Lines, 64)
-	ports := s.seriesPorts()
+	ports := builder{s}.seriesPorts()
 	for _, p := range ports[:min(most, len(ports))] {
 		name := s.name(p)
 		a.out.Lines = append(a.out.Lines, Line{Kind: SeriesQueue, Name: name, what: p}, Line{Kind: SeriesLink, Name: name, what: p})
@@ -125,8 +125,8 @@ func newSampler(s *sim) *sampler {
 	return a
 }
 
-// seriesPorts are the ports of switches to have lines, the most wanted first.
-func (s *sim) seriesPorts() (ports []uint32) {
+// seriesPorts are the ports of switches that are to have lines, the most wanted first.
+func (s builder) seriesPorts() (ports []uint32) {
 	wanted := s.cfg.Series.Port
 	var others []uint32
 	receives := make([]bool, s.hosts)

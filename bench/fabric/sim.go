@@ -4,81 +4,31 @@ import (
 	"cmp"
 	"math/rand/v2"
 
-	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A sim is a run, or a part of a run: part 0 stands for all. A sim belongs to one goroutine
-// at a time.
+// A sim is a run, or a part of a run: part 0 stands for the whole. A sim belongs to a single
+// goroutine at a time. The layers wires, light and sim know the layers below only; a builder makes
+// a sim, and an outcome reports the results.
 type sim struct {
-	cfg    Config
-	params ccc.Params
-	*net
-	events *eventQueue
-	lost   map[uint32]int64 // packets that met a dead port
-	pool   *pool
-	rnd    rand.Source
-	now    int64 // ps
-
-	nics        []nic
-	senders     []sender
-	algorithms  []ownAlgorithm // by connection; nil without Config.Algorithm
-	waited      []waited       // by connection; nil without Config.Held
-	infer       []inference    // by connection; nil without Config.InferLoss
-	receivers   []receiver
-	credits     []creditPort  // by host; nil without receiver credits
-	slowsCredit bool          // where the fabric is the bottleneck
-	records     rings[record] // of all senders
-	bitmaps     rings[uint64] // of all receivers
-	side        []uint64      // of all entropy schemes
-	psnRange    uint32        // of the longest connection; endpoints have their own, and here is 1
-	rto         int64         // ps
-
-	ends   *nodes   // nil: the light transport below
+	light
 	world  *World   // of ends, if they are endpoints
 	calls  []func() // for evCall
-	called []uint32 // of them, those that are free
-	faults *faults  // nil: none
-	minded bool     // there is something to do in mind
+	called []uint32 // free places in calls
 	series *sampler // nil: none
 
-	app      *app        // nil: the matrix is not an application's
-	outages  *outages    // nil without Config.Faults
-	detours  *detours    // around dead links that switches know of; nil: none
-	choosers []chooser   // by switch; nil with [RoutingEntropy]
-	owner    []uint32    // by port of a switch: the switch; nil without choosers
-	crew     *crew       // nil: the run is not divided
-	parts    []*sim      // all of the run
-	part     uint16      // of them, this one
-	reported int64       // its events until the last window
-	due      int64       // ps, no event is earlier; never: there is none
-	outs     [2][]outbox // by window, and by part that it is for
-	wrote    []uint16    // parts to which something goes out of this window
-	soonest  int64       // ps, of that; never: nothing does
-	inbound  []uint16    // parts that have sent something in the last window
-	told     []told      // calls of the user's in this window
-	failed   []string    // transfers of the matrix between endpoints
-
-	transfers []transfer
-	order     []uint32 // transfers, those of a connection together, as they were started
-	triggers  map[int64]*triggerState
-	pfc       *pfcState
-	mem       *memory
-	restored  int64            // windows that a slow memory gave back
-	trims     map[uint32]int64 // time of the first trim or drop of a port, ps
-	count     Totals
-	done      int
-	stopped   int64 // ps, where End or Stop ended the run; 0: not
-	touching  touching
-
-	numbered    uint64      // packets so far, with Config.Watch
-	toldPacket  PacketState // of Config.Watch
-	toldPort    PortState
-	keptPackets []PacketState // of Config.Watch, in this window
-	keptPorts   []PortState
+	parts    []*sim   // of the whole run
+	reported int64    // events until the last window
+	due      int64    // ps, no event is earlier; never: no event is pending
+	failed   []string // transfers of the matrix between endpoints
+	stopped  int64    // ps, where End or Stop ended the run; 0: not
+	touching touching
 }
+
+// A builder makes a run.
+type builder struct{ *sim }
 
 // Run simulates c to the end: until nothing is left to happen, or c.End.
 func Run(c Config) (*Result, error) {
@@ -102,10 +52,13 @@ func newSim(c Config) (*sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sim{cfg: c, params: params, net: n, pool: &pool{}, trims: map[uint32]int64{}, lost: map[uint32]int64{}, psnRange: 1}
+	s := &sim{}
+	s.cfg, s.params, s.net, s.pool, s.psnRange = c, params, n, &pool{}, 1
+	s.trims, s.lost = map[uint32]int64{}, map[uint32]int64{}
+	b := builder{s}
 	s.random()
 	s.rto = int64(c.retransmitTimeout(s.uplinkQueue().LowLimit))
-	s.divide()
+	b.divide()
 	s.nics = make([]nic, n.hosts)
 	s.minded = c.PFC != nil || c.Watch != nil || len(c.Faults) > 0
 	if c.PFC != nil {
@@ -113,23 +66,23 @@ func newSim(c Config) (*sim, error) {
 			return nil, err
 		}
 	}
-	s.addChoosers()
-	if err := s.addFaults(); err != nil {
+	b.addChoosers()
+	if err := b.addFaults(); err != nil {
 		return nil, err
 	}
 	if c.Application != nil {
 		s.app = newApp(s)
 	}
 	if c.Node == NodeEndpoint {
-		err = cmp.Or(s.addHosts(), s.addTransfers())
+		err = cmp.Or(b.addHosts(), b.addTransfers())
 	} else {
-		err = s.connect()
+		err = b.connect()
 	}
 	if err != nil {
 		return nil, err
 	}
 	if c.Memory != nil {
-		if err := s.addMemory(c.Memory); err != nil {
+		if err := b.addMemory(c.Memory); err != nil {
 			return nil, err
 		}
 	}
@@ -137,18 +90,18 @@ func newSim(c Config) (*sim, error) {
 		s.series = newSampler(s)
 	}
 	if s.ends == nil {
-		if err := s.makeCreditPorts(); err != nil {
+		if err := b.makeCreditPorts(); err != nil {
 			return nil, err
 		}
 	}
-	s.equip()
-	s.startMemory()
-	s.startCreditPorts()
+	b.equip()
+	b.startMemory()
+	b.startCreditPorts()
 	return s, nil
 }
 
-// random gives a part separate streams of random numbers.
-func (s *sim) random() {
+// random gives a part streams of random numbers of its own.
+func (s *wires) random() {
 	own := uint64(s.part) << 32
 	s.rnd = rand.NewPCG(s.cfg.Seed, own|0xfab)
 	if s.cfg.Loss+s.cfg.Reorder > 0 {
@@ -157,17 +110,17 @@ func (s *sim) random() {
 }
 
 // uplinkQueue and lastHopQueue describe the first leaf's ports up and down.
-func (s *sim) uplinkQueue() switchq.Config {
+func (s *wires) uplinkQueue() switchq.Config {
 	leaf := &s.nodes[0]
 	return s.kinds[s.ports[leaf.first+leaf.down].kind].params.Config()
 }
 
-func (s *sim) lastHopQueue() switchq.Config {
+func (s *wires) lastHopQueue() switchq.Config {
 	return s.kinds[s.ports[s.nodes[0].first].kind].params.Config()
 }
 
 // horizon is the longest a packet is under way between two nodes, ps.
-func (s *sim) horizon() (h int64) {
+func (s *wires) horizon() (h int64) {
 	for i := range s.kinds {
 		p := &s.kinds[i]
 		h = max(h, p.latency+p.serialization(uint16(s.cfg.PacketBytes)))
@@ -190,7 +143,7 @@ func (s *sim) loop() {
 func (s *sim) simulate() {
 	for !s.halted() && (!s.events.drained() || s.nextGroup()) {
 		if s.events.curNext%touchBatch == 0 {
-			s.touch()
+			s.touching.touch(s)
 		}
 		e := s.events.take()
 		if e.at > int64(s.cfg.End) {
@@ -207,7 +160,11 @@ func (s *sim) simulate() {
 		case evArrive:
 			s.arrive(e.what)
 		case evPort:
-			s.portFree(e.what)
+			if e.what >= s.hosts {
+				s.dequeue(e.what)
+			} else {
+				s.hostFree(e.what)
+			}
 		default:
 			s.handle(e.kind, e.what)
 		}
@@ -231,7 +188,7 @@ func (s *sim) nextGroup() bool {
 func (s *sim) handle(kind eventKind, what uint32) {
 	switch kind {
 	case evStart:
-		s.start(what)
+		s.startTransfer(what)
 	case evTimer:
 		s.timer(what)
 	case evPause:
@@ -261,8 +218,8 @@ func (s *sim) handle(kind eventKind, what uint32) {
 	}
 }
 
-// arrive takes in a packet at the end of a link: at its host, or at a switch, which passes
-// the packet on to a port.
+// arrive takes in a packet at the end of a link: at the destination host, or at a switch, where the
+// packet goes on to the next port.
 func (s *sim) arrive(pkt uint32) {
 	at := s.pool.pkts[pkt].at
 	if s.choosers != nil && at >= s.hosts {
@@ -282,7 +239,7 @@ func (s *sim) arrive(pkt uint32) {
 	}
 }
 
-// atHost takes in a packet that has reached the host, unless a fault hits there.
+// atHost takes in a packet at the destination host, unless a fault strikes the packet there.
 func (s *sim) atHost(host, pkt uint32) {
 	if s.faults != nil && s.faults.take(s, pkt) {
 		return
@@ -298,11 +255,11 @@ func (s *sim) atHost(host, pkt uint32) {
 	}
 }
 
-// nowNs is the time in congestion control's unit.
-func (s *sim) nowNs() int64 { return s.now / 1000 }
+// nowNs is the time as congestion control counts it.
+func (s *wires) nowNs() int64 { return s.now / 1000 }
 
-// lose drops a packet a dead or lossy link takes.
-func (s *sim) lose(out, pkt uint32) {
+// lose drops a packet on a dead or lossy link.
+func (s *wires) lose(out, pkt uint32) {
 	s.lost[out]++
 	if s.outages != nil {
 		s.outages.note(out, &s.pool.pkts[pkt], s.now)
@@ -311,8 +268,8 @@ func (s *sim) lose(out, pkt uint32) {
 	s.tellPort(out, 0)
 }
 
-// dropped counts a packet that will not arrive.
-func (s *sim) dropped(pkt uint32) {
+// dropped counts a packet on the way to nowhere.
+func (s *wires) dropped(pkt uint32) {
 	s.tell(PacketLost, pkt)
 	switch p := &s.pool.pkts[pkt]; {
 	case p.isProbe():
@@ -329,9 +286,9 @@ func (s *sim) dropped(pkt uint32) {
 	s.pool.put(pkt)
 }
 
-// forward sends pkt at once if the port is idle, or queues it. Packets gone by now left
-// before pkt: many packets arrive in the very instant in which another has been sent.
-func (s *sim) forward(out, pkt uint32) {
+// forward sends pkt at once if the port is idle, or queues pkt. A packet sent by now has left before
+// pkt: many packets arrive in the very instant in which the port becomes free.
+func (s *wires) forward(out, pkt uint32) {
 	port := &s.ports[out]
 	p := &s.pool.pkts[pkt]
 	if !port.wake && port.busy <= s.now && (s.pfc == nil || s.pfc.idle(out, s.now)) {
@@ -341,7 +298,7 @@ func (s *sim) forward(out, pkt uint32) {
 		return
 	}
 	if port.wake && port.busy <= s.now && s.pfc == nil {
-		s.portFree(out) // the event of it, still to come, finds the port busy
+		s.dequeue(out) // the wake-up, still to come, finds the port busy
 	}
 	in := switchq.Packet{ID: pkt, Size: int32(p.size), DSCP: p.dscp, CE: p.flags&flagCE != 0}
 	v, lost := port.queue.Enqueue(&s.kinds[port.kind].params, in, s.rnd)
@@ -354,8 +311,8 @@ func (s *sim) forward(out, pkt uint32) {
 	}
 }
 
-// overflowed notes a full queue trimmed or dropped a packet.
-func (s *sim) overflowed(out uint32, v switchq.Verdict, lost uint32) {
+// overflowed notes that a full queue trimmed or dropped a packet.
+func (s *wires) overflowed(out uint32, v switchq.Verdict, lost uint32) {
 	if _, again := s.trims[out]; !again {
 		s.trims[out] = s.now
 	}
@@ -364,22 +321,31 @@ func (s *sim) overflowed(out uint32, v switchq.Verdict, lost uint32) {
 	}
 }
 
-func (s *sim) wakeAt(out uint32, at int64) {
+func (s *wires) wakeAt(out uint32, at int64) {
 	s.ports[out].wake = true
 	s.events.push(at, evPort, out)
 }
 
-// portFree takes the next packet out of a port's queue.
-func (s *sim) portFree(out uint32) {
+// hostFree serves a host after the last packet has left.
+func (s *sim) hostFree(host uint32) {
+	port := &s.ports[host]
+	if port.busy > s.now {
+		return // a resume overtook the wake-up; a later wake-up is pending
+	}
+	if port.wake = false; s.ends != nil {
+		s.serveNode(host)
+	} else {
+		s.serve(host)
+	}
+}
+
+// dequeue sends the next packet of a switch's port.
+func (s *wires) dequeue(out uint32) {
 	port := &s.ports[out]
 	if port.busy > s.now {
-		return // a wake-up that a resume overtook; another one is pending
+		return // as in hostFree
 	}
 	port.wake = false
-	if out < s.hosts {
-		s.serve(out)
-		return
-	}
 	q := &port.queue
 	paused, until := switchq.ClassSet(0), int64(0)
 	if s.pfc != nil {
@@ -403,9 +369,9 @@ func (s *sim) portFree(out uint32) {
 	}
 }
 
-// transmit puts a packet on the link: one event for the whole hop. The next hop is found at
-// once, while the packet is in the cache.
-func (s *sim) transmit(port *port, out, pkt uint32) {
+// transmit puts a packet on the link: one event for the whole hop. Where it goes from
+// there is found out at once, while the packet is in the cache.
+func (s *wires) transmit(port *port, out, pkt uint32) {
 	p := &s.pool.pkts[pkt]
 	kind := &s.kinds[port.kind]
 	port.busy = s.now + kind.serialization(p.size)
@@ -426,8 +392,8 @@ func (s *sim) transmit(port *port, out, pkt uint32) {
 	}
 }
 
-// mind does what few runs want of a packet that a port sends.
-func (s *sim) mind(port *port, out, pkt uint32) {
+// mind does the rare jobs for a packet on the way out of a port: detours, pauses, watchers.
+func (s *wires) mind(port *port, out, pkt uint32) {
 	if p := &s.pool.pkts[pkt]; s.detours != nil {
 		p.at = s.detours.next(port.peer, p)
 	}

@@ -46,8 +46,8 @@ type touching struct {
 // touch is called before each batch of events is handled: objects of later events may have
 // moved by then, as a packet of an earlier event may be anywhere. Events added to the group
 // meanwhile are few enough to be left out.
-func (s *sim) touch() {
-	t, cur := &s.touching, s.events.cur
+func (t *touching) touch(s *sim) {
+	cur := s.events.cur
 	at := s.events.curNext / touchBatch
 	if t.group != s.events.group {
 		t.group, t.next, t.worth = s.events.group, 0, len(cur) >= touchWorth || s.crew != nil && len(cur) >= partWorth
@@ -57,12 +57,12 @@ func (s *sim) touch() {
 	}
 	for ; t.next <= at+2; t.next++ {
 		from := min(t.next*touchBatch, len(cur))
-		s.touchFirst(&t.batches[t.next%3], cur[from:min(from+touchBatch, len(cur))])
+		t.touchFirst(s, &t.batches[t.next%3], cur[from:min(from+touchBatch, len(cur))])
 		if t.next >= 1 {
-			s.touchSecond(&t.batches[(t.next-1)%3])
+			t.touchSecond(s, &t.batches[(t.next-1)%3])
 		}
 		if t.next >= 2 {
-			s.touchThird(&t.batches[(t.next-2)%3])
+			t.touchThird(s, &t.batches[(t.next-2)%3])
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (s *sim) touch() {
 func below(x, y uint32) uint32 { return uint32((uint64(x) - uint64(y)) >> 63) }
 
 // touchFirst reads the packets that arrive.
-func (s *sim) touchFirst(b *batch, next []slot) {
+func (t *touching) touchFirst(s *sim, b *batch, next []slot) {
 	var arriving, sending uint32
 	for _, e := range next {
 		port := uint32(e.kind())
@@ -88,11 +88,11 @@ func (s *sim) touchFirst(b *batch, next []slot) {
 	for _, pkt := range b.arriving.all() {
 		sum += uint64(s.pool.pkts[pkt].at)
 	}
-	s.touching.sum += sum
+	t.sum += sum
 }
 
 // touchSecond reads the ports, and at hosts the connections.
-func (s *sim) touchSecond(b *batch) {
+func (t *touching) touchSecond(s *sim, b *batch) {
 	var received, serving, finished uint32
 	sum := uint64(0)
 	for _, pkt := range b.arriving.all() {
@@ -111,23 +111,23 @@ func (s *sim) touchSecond(b *batch) {
 	}
 	b.received.n, b.serving.n, b.finished.n = received, serving, finished
 	if s.ends != nil {
-		s.touching.sum += sum + s.touchNodes(b)
+		t.sum += sum + t.touchNodes(s, b)
 		return
 	}
 	for _, pkt := range b.received.all() {
-		sum += s.touchReceived(pkt)
+		sum += t.touchReceived(s, pkt)
 	}
 	for _, host := range b.serving.all() {
-		sum += s.touchServing(host)
+		sum += t.touchServing(s, host)
 	}
-	s.touching.sum += sum
+	t.sum += sum
 }
 
 func (p *port) touch() uint64 { return uint64(p.busy) + uint64(p.queue.Len()) }
 
 // touchThird reads the packets that leave the ports, and at hosts the connections' records
 // of packets.
-func (s *sim) touchThird(b *batch) {
+func (t *touching) touchThird(s *sim, b *batch) {
 	sum := uint64(0)
 	for _, pkt := range b.arriving.all() {
 		p := &s.pool.pkts[pkt]
@@ -143,51 +143,51 @@ func (s *sim) touchThird(b *batch) {
 		}
 	}
 	if s.ends != nil {
-		s.touching.sum += sum
-		s.touchHosts(b)
+		t.sum += sum
+		t.touchHosts(s, b)
 		return
 	}
 	for _, pkt := range b.received.all() {
-		sum += s.touchRecords(pkt)
+		sum += t.touchRecords(s, pkt)
 	}
 	for _, host := range b.serving.all() {
 		if n := &s.nics[host]; n.ready.n > 0 {
 			c := &s.senders[n.ready.first]
-			sum += uint64(s.record(c, c.next).sent) + s.touchSide(n.ready.first)
+			sum += uint64(s.record(c, c.next).sent) + t.touchSide(s, n.ready.first)
 		}
 	}
-	s.touching.sum += sum
+	t.sum += sum
 }
 
-// touchReceived reads the connection of a packet at its host.
-func (s *sim) touchReceived(pkt uint32) uint64 {
+// touchReceived reads the connection of a packet that is at its host.
+func (t *touching) touchReceived(s *sim, pkt uint32) uint64 {
 	p := &s.pool.pkts[pkt]
 	sum := uint64(s.pool.details[pkt].psn)
 	if p.to.isSource() {
-		return sum + s.touchSender(p.to.conn())
+		return sum + t.touchSender(s, p.to.conn())
 	}
 	return sum + uint64(s.receivers[p.to.conn()].cack)
 }
 
-// touchServing reads a host's next packet.
-func (s *sim) touchServing(host uint32) uint64 {
+// touchServing reads what a host sends next.
+func (t *touching) touchServing(s *sim, host uint32) uint64 {
 	n := &s.nics[host]
 	sum := uint64(0)
 	if n.answers.n > 0 {
 		sum = uint64(s.pool.pkts[n.answers.first].at) + uint64(s.pool.details[n.answers.first].psn)
 	}
 	if n.ready.n > 0 {
-		sum += s.touchSender(n.ready.first)
+		sum += t.touchSender(s, n.ready.first)
 	}
 	return sum
 }
 
-func (s *sim) touchSender(conn uint32) uint64 {
+func (t *touching) touchSender(s *sim, conn uint32) uint64 {
 	c := &s.senders[conn]
 	return uint64(c.ctx.WaitingRtx()) + uint64(c.ctx.Cwnd()) + uint64(c.ctx.State()) + uint64(c.cack) + uint64(c.acked)
 }
 
-func (s *sim) touchRecords(pkt uint32) uint64 {
+func (t *touching) touchRecords(s *sim, pkt uint32) uint64 {
 	p, psn := &s.pool.pkts[pkt], s.pool.details[pkt].psn
 	conn := p.to.conn()
 	if !p.to.isSource() {
@@ -195,18 +195,18 @@ func (s *sim) touchRecords(pkt uint32) uint64 {
 		return s.bitmap(r)[psn&r.mask/64]
 	}
 	c := &s.senders[conn]
-	return uint64(s.record(c, psn).sent) + uint64(s.record(c, c.cack).sent) + s.touchSide(conn)
+	return uint64(s.record(c, psn).sent) + uint64(s.record(c, c.cack).sent) + t.touchSide(s, conn)
 }
 
-func (s *sim) touchSide(conn uint32) uint64 {
+func (t *touching) touchSide(s *sim, conn uint32) uint64 {
 	if side := s.sideOf(conn); len(side) > 0 {
 		return side[0]
 	}
 	return 0
 }
 
-// touchNodes reads the headers of packets at a host, and the hosts that take part.
-func (s *sim) touchNodes(b *batch) uint64 {
+// touchNodes reads the headers of packets that are at a host, and the hosts that take part.
+func (t *touching) touchNodes(s *sim, b *batch) uint64 {
 	sum, n := uint64(0), s.ends
 	for _, pkt := range b.received.all() {
 		if int(pkt) < len(n.flying) {
@@ -230,16 +230,16 @@ func (s *sim) touchNodes(b *batch) uint64 {
 	return sum
 }
 
-// touchHosts has endpoints load the memory for the packets at hand.
-func (s *sim) touchHosts(b *batch) {
+// touchHosts has endpoints load what the packets at hand need.
+func (t *touching) touchHosts(s *sim, b *batch) {
 	if s.world == nil {
 		return
 	}
 	for _, pkt := range b.received.all() {
 		h, x := s.world.hosts[s.pool.pkts[pkt].at], &s.ends.flying[pkt]
 		if h.e != nil {
-			s.touching.in[0].Packet = x.head[:x.n]
-			h.e.Prefetch(s.touching.in[:])
+			t.in[0].Packet = x.head[:x.n]
+			h.e.Prefetch(t.in[:])
 		}
 	}
 }

@@ -24,7 +24,7 @@ type triggerState struct {
 
 // connect makes a connection for each transfer, or for all messages with the same ID,
 // and schedules the starts.
-func (s *sim) connect() error {
+func (s builder) connect() error {
 	s.addTriggers()
 	byID := map[int64]uint32{}
 	for i, f := range s.cfg.Matrix.Flows {
@@ -51,16 +51,16 @@ func (s *sim) connect() error {
 	return s.layOut(recordLimit())
 }
 
-func (s *sim) addTriggers() {
+func (s builder) addTriggers() {
 	s.triggers = make(map[int64]*triggerState, len(s.cfg.Matrix.Triggers))
 	for _, t := range s.cfg.Matrix.Triggers {
 		s.triggers[t.ID] = &triggerState{Trigger: t}
 	}
 }
 
-// schedule has a transfer start on time, or when the trigger fires; an application starts
-// transfers.
-func (s *sim) schedule(i uint32) {
+// schedule has a transfer start at its time, or when its trigger fires; an application starts
+// its own.
+func (s builder) schedule(i uint32) {
 	f := &s.transfers[i].flow
 	if s.app != nil {
 		return
@@ -73,7 +73,7 @@ func (s *sim) schedule(i uint32) {
 	t.targets = append(t.targets, i)
 }
 
-func (s *sim) newConnection(f Flow) uint32 {
+func (s builder) newConnection(f Flow) uint32 {
 	conn := uint32(len(s.senders))
 	var c sender
 	c.ctx.InitCached(&s.params, 0, s.cfg.pairRTT(f.Src, f.Dst))
@@ -86,12 +86,8 @@ func (s *sim) newConnection(f Flow) uint32 {
 	return conn
 }
 
-// start begins a transfer: the bytes become backlog of the connection.
-func (s *sim) start(i uint32) {
-	if s.world != nil {
-		s.begin(i)
-		return
-	}
+// start begins a transfer: its bytes become backlog of its connection.
+func (s *light) start(i uint32) {
 	t := &s.transfers[i]
 	c := &s.senders[t.conn]
 	if c.started == 0 {
@@ -112,9 +108,9 @@ func (s *sim) start(i uint32) {
 	s.ready(t.conn)
 }
 
-// announce tells the destination of a connection about a new transfer. The packets come later
-// than the news.
-func (s *sim) announce(conn uint32) {
+// announce tells the destination of a connection that another transfer has begun. Its packets
+// come later than the news.
+func (s *light) announce(conn uint32) {
 	if to := s.partOf[s.hostOf[destination(conn)]]; to != s.part {
 		s.post(to, crossing{at: s.now + s.crew.ahead, what: conn, kind: evStart})
 		return
@@ -122,8 +118,8 @@ func (s *sim) announce(conn uint32) {
 	s.expect(conn)
 }
 
-// expect is the destination's side of announce.
-func (s *sim) expect(conn uint32) {
+// expect is the other side of announce.
+func (s *light) expect(conn uint32) {
 	c, r := &s.senders[conn], &s.receivers[conn]
 	if r.known == 0 {
 		r.base = s.bitmaps.take((r.mask + 1) / 64)
@@ -134,8 +130,8 @@ func (s *sim) expect(conn uint32) {
 	}
 }
 
-// finishTransfers completes transfers acknowledged to the end.
-func (s *sim) finishTransfers(c *sender) {
+// finishTransfers completes what is acknowledged to the end.
+func (s *light) finishTransfers(c *sender) {
 	for int32(c.cack-c.until) >= 0 && c.acked < c.started {
 		i := s.order[c.order+c.acked]
 		if c.acked++; c.acked < c.started {
@@ -148,8 +144,8 @@ func (s *sim) finishTransfers(c *sender) {
 	}
 }
 
-// complete takes in the complete acknowledgement of a transfer at the source.
-func (s *sim) complete(i uint32) {
+// complete takes in that all of a transfer is acknowledged at its source.
+func (s *light) complete(i uint32) {
 	t := &s.transfers[i]
 	t.finished = s.now
 	s.done++
@@ -159,8 +155,8 @@ func (s *sim) complete(i uint32) {
 	}
 }
 
-// landed takes in the complete arrival of a transfer at the destination.
-func (s *sim) landed(i uint32) {
+// landed takes in that all of a transfer is at its destination.
+func (s *light) landed(i uint32) {
 	t := &s.transfers[i]
 	t.arrived = s.now
 	s.pull(t.flow.RecvDone)
@@ -169,10 +165,10 @@ func (s *sim) landed(i uint32) {
 	}
 }
 
-// arrivedTransfers notes completely arrived transfers. The bitmap of a connection is given back
-// after the last packet: any later packet is before cack, so the bitmap is neither read nor
-// set.
-func (s *sim) arrivedTransfers(conn uint32, r *receiver) {
+// arrivedTransfers notes what is there to the end. The bitmap of a connection whose last packet
+// is there is given back: whatever comes still is before cack, so nothing of it is looked up,
+// and no bit is set.
+func (s *light) arrivedTransfers(conn uint32, r *receiver) {
 	for int32(r.cack-r.until) >= 0 && r.arrived < r.known {
 		c := &s.senders[conn]
 		i := s.order[c.order+r.arrived]
@@ -187,13 +183,13 @@ func (s *sim) arrivedTransfers(conn uint32, r *receiver) {
 }
 
 // endOf is the first PSN behind a connection's started transfer i.
-func (s *sim) endOf(c *sender, i uint32) uint32 {
+func (s *light) endOf(c *sender, i uint32) uint32 {
 	t := &s.transfers[s.order[c.order+i]]
 	return t.first + t.packets
 }
 
-// pull pulls a trigger; a firing trigger starts transfers.
-func (s *sim) pull(id int64) {
+// pull pulls a trigger, which starts its transfers when it fires.
+func (s *light) pull(id int64) {
 	if id == 0 {
 		return
 	}

@@ -2,8 +2,8 @@ package fabric
 
 import "fmt"
 
-// violations checks nothing was lost or made on the way.
-func (s *sim) violations(r *Result) (v []string) {
+// violations checks that nothing was lost or made on the way.
+func (s outcome) violations(r *Result) (v []string) {
 	expect := func(what string, got, want int64) {
 		if got != want {
 			v = append(v, fmt.Sprintf("%s: %d, want %d", what, got, want))
@@ -43,7 +43,7 @@ func (s *sim) violations(r *Result) (v []string) {
 }
 
 // endViolations checks the ends of every connection.
-func (s *sim) endViolations() (v []string) {
+func (s outcome) endViolations() (v []string) {
 	want := make([]int64, len(s.senders))
 	for i := range s.transfers {
 		want[s.transfers[i].conn] += s.transfers[i].flow.Size
@@ -59,8 +59,8 @@ func (s *sim) endViolations() (v []string) {
 	return v
 }
 
-// pauseViolations checks that flow control has counted out everything counted in.
-func (s *sim) pauseViolations() (v []string) {
+// pauseViolations checks that flow control has counted out all that it counted in.
+func (s outcome) pauseViolations() (v []string) {
 	if s.pfc != nil {
 		for i := range s.pfc.ingress {
 			if n := s.pfc.ingress[i].Bytes(); n != 0 {

@@ -68,14 +68,14 @@ type PacketState struct {
 	Payload  int64  // bytes of data in it
 }
 
-// tell tells Config.Watch the event of a packet.
-func (s *sim) tell(event PacketEvent, pkt uint32) {
+// tell tells Config.Watch what has happened to a packet.
+func (s *wires) tell(event PacketEvent, pkt uint32) {
 	if s.cfg.Watch != nil {
 		s.tellPacket(event, pkt)
 	}
 }
 
-func (s *sim) tellPacket(event PacketEvent, pkt uint32) {
+func (s *wires) tellPacket(event PacketEvent, pkt uint32) {
 	if event == PacketSent {
 		s.number(pkt)
 	}
@@ -117,7 +117,7 @@ func (s *sim) tellPacket(event PacketEvent, pkt uint32) {
 
 // number gives a packet a unique number: numbers of the pool are used again. The upper bits are
 // those of the part of the run.
-func (s *sim) number(pkt uint32) {
+func (s *wires) number(pkt uint32) {
 	s.numbered++
 	s.pool.renumber(pkt, uint64(s.part)<<partBit|s.numbered)
 }
@@ -217,14 +217,14 @@ func (p *PortState) Rate() float64 {
 	return 8 * 1024e12 / float64(p.net.kinds[p.net.ports[p.Port].kind].perByte)
 }
 
-// tellPort tells Config.Watch the new state of a port.
-func (s *sim) tellPort(out uint32, sent int64) {
+// tellPort tells Config.Watch what a port has come to.
+func (s *wires) tellPort(out uint32, sent int64) {
 	if s.cfg.Watch != nil {
 		s.tellChange(out, sent)
 	}
 }
 
-func (s *sim) tellChange(out uint32, sent int64) {
+func (s *wires) tellChange(out uint32, sent int64) {
 	q := &s.ports[out].queue
 	c := q.Counters()
 	s.toldPort = PortState{

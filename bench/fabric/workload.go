@@ -13,7 +13,7 @@ import (
 // between the same hosts are on separate PDCs unless messages of the same connection.
 
 // addTransfers makes the transfers of the matrix.
-func (s *sim) addTransfers() error {
+func (s builder) addTransfers() error {
 	s.addTriggers()
 	contexts, byID := map[[2]int]uint16{}, map[int64]uint16{}
 	for i, f := range s.cfg.Matrix.Flows {
@@ -39,7 +39,16 @@ func (s *sim) addTransfers() error {
 	return nil
 }
 
-// begin posts the message of a transfer of a host in the part.
+// startTransfer begins a transfer.
+func (s *sim) startTransfer(i uint32) {
+	if s.world != nil {
+		s.begin(i)
+	} else {
+		s.start(i)
+	}
+}
+
+// begin posts the message of a transfer of a host of this part.
 func (s *sim) begin(i uint32) {
 	w := s.world
 	t := &s.transfers[i]

@@ -33,13 +33,13 @@ func NewWorld(c Config) (*World, error) {
 	return s.world, nil
 }
 
-// addHosts gives each host of a run an endpoint.
-func (s *sim) addHosts() error {
-	w := &World{s: s}
+// addHosts gives each host of a run its endpoint.
+func (s builder) addHosts() error {
+	w := &World{s: s.sim}
 	s.world, s.ends = w, newNodes(s.hosts)
 	s.cfg.degree = s.cfg.degrees()
 	for i := range int(s.hosts) {
-		h := &Host{w: w, s: s, id: i}
+		h := &Host{w: w, s: s.sim, id: i}
 		if err := h.start(); err != nil {
 			return fmt.Errorf("host %d: %w", i, err)
 		}
