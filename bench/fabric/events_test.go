@@ -30,7 +30,7 @@ func (q *eventQueue) pop() (event, bool) {
 func TestEventQueueOrder(t *testing.T) {
 	for seed := range uint64(8) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
-		q := newEventQueue(1<<20)
+		q := newEventQueue(1 << 20)
 		type entry struct {
 			at int64
 			id uint32
@@ -81,7 +81,7 @@ func TestEventQueueEmpty(t *testing.T) {
 
 // One bucket with many events in falling order takes the other sort.
 func TestEventQueueCrowdedBucket(t *testing.T) {
-	q := newEventQueue(1<<30)
+	q := newEventQueue(1 << 30)
 	for i := range int64(500) {
 		q.push(1<<20+(500-i)/2, evTimer, uint32(i))
 	}
@@ -135,7 +135,7 @@ func BenchmarkEventQueueHold(b *testing.B) {
 // sorted by {time, order of insertion}.
 func TestEventQueueLateEvents(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	q := newEventQueue(1<<30)
+	q := newEventQueue(1 << 30)
 	type entry struct {
 		at int64
 		id uint32
