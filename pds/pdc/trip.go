@@ -66,4 +66,3 @@ func (m *memory) weighTrip(now int64, p *PDC) {
 	}
 	p.took = 0
 }
-
