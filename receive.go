@@ -36,8 +36,9 @@ type Received struct {
 	// ActionPlace: copy Length bytes, from Payload on in the packet.
 	// ActionAtomic: apply the operation of the request to Length bytes at Address. The
 	// operands begin at Payload; the operands of a compare and swap are in the header, and a
-	// read or an invalidate has none. ActionRead: bring the bytes, see Answer. ActionAbort:
-	// forget the message whose bytes were placed with the same Cookie.
+	// read or an invalidate has none.
+	// ActionRead: bring the bytes, see Answer.
+	// ActionAbort: forget the message whose bytes were placed with the same Cookie.
 	Action  ses.Action
 	Check   ses.Check      // why a request was refused
 	Code    ses.ReturnCode // the answer to it

@@ -14,10 +14,9 @@
 // inlined, nothing escaping to the heap, and no pointers for the collector in the
 // functions' state.
 //
-// Beside it: bench/fabric simulates a fabric, bench/goal reads what applications do on one,
-// bench/hol and bench/iblink a part of one; bench/uetpcap writes and prints captures;
-// bench/uetsim (around the library bench/uetsim/sim), bench/uetperf and bench/report are
-// commands. Modules of their own are bench/peers, with other ways to do the same,
-// bench/uetsweep, a command that runs bench/uetsim many times and compares, and bench/dissector, which
-// writes a dissector for Wireshark.
+// Nearby: bench/fabric simulates a fabric, bench/goal reads schedules of applications, bench/hol and
+// bench/iblink simulate a part of a fabric; bench/uetpcap writes and prints captures; bench/uetsim
+// (around the library bench/uetsim/sim), bench/uetperf and bench/report are commands. Separate
+// modules are bench/peers, with rivals for the same jobs, bench/uetsweep, a command that runs
+// bench/uetsim many times and compares, and bench/dissector, writing a dissector for Wireshark.
 package bench

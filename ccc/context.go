@@ -35,7 +35,7 @@ type Context struct {
 	window nscc.Window
 	waits  int64 // to send, new and marked for retransmission, bytes
 
-	// Packets now in flight. Signed, since a NACK and an acknowledgement of the same
+	// inflight_pkts: packets now in flight. Signed, since a NACK and an acknowledgement of the same
 	// packet may cross.
 	inflightPkts int32
 	waitingRtx   int32 // marked for retransmission, packets

@@ -133,15 +133,15 @@ type Config struct {
 // except for MaxWnd and TargetQdelay, never zero. Bytes are at most [MaxWindow], times 60
 // s, but for QAThreshold, and Alpha [MaxRate].
 type Tuning struct {
-	MaxWnd       int64   // bytes: 1.5 x BDP
-	TargetQdelay int64   // ticks: 0.75 x BaseRTT with trimming, else BaseRTT
+	MaxWnd       int64   // max_wnd, bytes: 1.5 x BDP
+	TargetQdelay int64   // target_qdelay, ticks: 0.75 x BaseRTT with trimming, else BaseRTT
 	FairIncrease float64 // fi, bytes: 5 x MTU x scaling_a
 	FastScale    float64 // fi_scale: 0.25 x scaling_a
 	Eta          float64 // bytes: 0.15 x MTU x scaling_a; see AdditiveStep
 	Gamma        float64 // up to 1: 0.8
-	MaxMDJump    float64 // smallest factor of one decrease, up to 1: 0.5
-	AdjustBytes  int64   // bytes: 8 x MTU
-	AdjustPeriod int64   // ticks: BaseRTT
+	MaxMDJump    float64 // max_md_jump, smallest factor of one decrease, up to 1: 0.5
+	AdjustBytes  int64   // adjust_bytes_threshold, bytes: 8 x MTU
+	AdjustPeriod int64   // adjust_period_threshold, ticks: BaseRTT
 
 	// Alpha is the factor of the proportional increase, bytes a second: 4 x MTU x scaling_a
 	// / 12 us. On a path of 12 us a round trip without queueing delay adds a tenth of a
@@ -154,7 +154,7 @@ type Tuning struct {
 	// specification says "about zero"; htsim and ns-3 take 1 us.
 	FastDelay int64
 
-	// QAGate is the shift of the quick adapt's gate, achieved < MaxWnd >> QAGate, up to
+	// QAGate is qa_gate, the shift of the quick adapt's gate, achieved < MaxWnd >> QAGate, up to
 	// 62: 3. -1 is a shift of 0.
 	QAGate int
 

@@ -12,7 +12,7 @@ type PDCID uint16
 //	|R| resvd |       psn_offset       |
 //	+-+-------+------------------------+
 //
-// R is use_rsv_pdc: the destination takes the PDC from the reserved pool, not
+// R is use_rsv_pdc (of pdc_info): the destination takes the PDC from the reserved pool, not
 // from the shared pool. psn_offset is the packet's PSN minus the first PSN of
 // the PDC. The zero value is the first packet of a PDC of the shared pool.
 //

@@ -26,7 +26,7 @@ const (
 const nominalOverhead = 40
 
 // NominalSize returns nominal_pktsize, the bytes counted by congestion control for a packet,
-// at the source and at the destination alike: the transport length plus 40. The transport
+// at the source and at the destination alike: the transport length (transport_pktsize) plus 40. The transport
 // length is the UDP length, or without UDP everything from the entropy header to the trailer.
 // (UE Specification 1.0.x, section 3.6.12.)
 func NominalSize(transportLen int) int64 { return int64(transportLen) + nominalOverhead }

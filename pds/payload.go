@@ -52,7 +52,7 @@ func (p Payload) CCCID() uint8 { return uint8(p >> 24) }
 // CreditTarget returns the target of a CREDIT_REQ, 256 B units modulo 2^24.
 func (p Payload) CreditTarget() uint32 { return uint32(p & maxUint24) }
 
-// payloadMask returns the bits of the payload not reserved.
+// payloadMask returns the unreserved bits of the payload.
 func (c CtlType) payloadMask() Payload {
 	switch c {
 	case CtlACKReq:

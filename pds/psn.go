@@ -27,8 +27,9 @@ const maxStartOffset = 1<<12 - 1
 // ack_psn_offset and sack_psn_offset.
 
 // ClearOffset returns the clear_psn_offset with which packet psn releases
-// everything up to clear: clear - psn, -32768 to 0. ok is false when clear is
-// after psn or further back.
+// everything up to clear: clear - psn, -32768 to 0 (UE Specification 1.0.x,
+// section 3.5.11.4.4: never positive). ok is false when clear is after psn or
+// further back.
 func ClearOffset(psn, clear PSN) (off int16, ok bool) {
 	d := clear.Diff(psn)
 	return int16(d), d <= 0 && d >= math.MinInt16

@@ -17,7 +17,7 @@ const (
 type Quanta uint32
 
 // QuantaOf returns the wire form of total bytes, rounded down: a credit never
-// promises a byte not granted.
+// promises an ungranted byte.
 func QuantaOf(total int64) Quanta { return Quanta(total>>8) & wireMask }
 
 // Extend returns the total in bytes nearest to ref whose wire form is q. The

@@ -112,7 +112,7 @@ func (t AtomicType) String() string {
 	return enum.Name(nil, t)
 }
 
-// Size returns the bytes of one operand, 0 for a type not defined.
+// Size returns the bytes of one operand, 0 for an undefined type.
 func (t AtomicType) Size() int {
 	if int(t) < len(atomicTypes) {
 		return int(atomicTypes[t].size)

@@ -86,7 +86,7 @@ func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bo
 	return n > t.mtu && a.Payload == int(t.mtu) && !under && !t.Scarce(a.Peer)
 }
 
-// expectLater is Expect for a packet not the first of its message.
+// expectLater is Expect for a packet behind the first of a message.
 func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expected) bool {
 	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
 	if m.differs(v, v.head()&^(head(FlagEOM)<<48), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.RequestLength() {

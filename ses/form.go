@@ -7,7 +7,7 @@ import "github.com/uetcc/uetcc/internal/enum"
 type Form uint8
 
 const (
-	FormNone Form = 0 // UET_HDR_NONE: no SES header
+	FormNone Form = 0 // UET_HDR_NONE: no SES header; the rest are REQ_SMALL, REQ_MEDIUM, REQ_STD, RSP, RSP_DATA and RSP_DATA_SMALL
 
 	// FormSmall is for a message of one packet where the resource index alone selects
 	// the memory. The hd flag is reserved. Source: figure 3-13.

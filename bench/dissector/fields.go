@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// A layout is a header, or a part of one, as a codec reads it.
+// A layout is a header, or a part of a header, as read by a codec.
 type layout struct {
 	name  string
 	len   int    // bytes
@@ -25,9 +25,9 @@ type field struct {
 	values []string // names of the values from 0 on; "": it has none
 }
 
-// fields finds what the codec of l reads from where, by turning round each bit on the wire: the field
-// whose value changes by 2^k has its bit k there. So the dissector and the codecs have one table, which
-// is the codecs. A bit that no field has is reserved.
+// fields finds the fields and places of l's codec by turning round each bit on the wire: the field
+// whose value changes by 2^k has bit k there. So the dissector has no table besides the codecs. A bit
+// of no field is reserved.
 func (l *layout) fields() (all []field, err error) {
 	wire := make([]byte, max(l.len, len(l.first))+64) // with room for what an opcode asks for behind
 	copy(wire, l.first)
@@ -56,7 +56,7 @@ func (l *layout) fields() (all []field, err error) {
 	return all, nil
 }
 
-// describe notes what the type of a field says about it.
+// describe notes the facts in the type of a field.
 func (f *field) describe(values []value) {
 	for _, v := range values {
 		if v.name != f.name {
@@ -81,7 +81,7 @@ type value struct {
 	bits uint64
 }
 
-// flatten lists the numbers of a structure, those of what it embeds among them. Arrays have no number.
+// flatten lists the numbers of a structure, including embedded structures. Arrays have no number.
 func flatten(of any) (all []value) {
 	v := reflect.Indirect(reflect.ValueOf(of))
 	for i := range v.NumField() {
@@ -109,7 +109,7 @@ func flatten(of any) (all []value) {
 	return all
 }
 
-// changed names the value that differs, and the bit that does.
+// changed names the differing value, and the differing bit.
 func changed(before, after []value) (name string, k int, err error) {
 	for i := range before {
 		d := before[i].bits ^ after[i].bits

@@ -20,13 +20,13 @@ func by[T any, P decoder[T]](b []byte) any {
 	return &h
 }
 
-// prologue is the first word of a header: its type, or type and next_hdr.
+// prologue is the first word of a header: the type, or type and next_hdr.
 func prologue(t pds.Type, next uint8, flags pds.Flags) []byte {
 	p := pds.Prologue{Type: t, Next: pds.NextHdr(next), Flags: flags}
 	return p.AppendTo(nil)
 }
 
-// behind reads what follows the prologue: type, next_hdr and flags have layouts of their own.
+// behind reads the part behind the prologue: type, next_hdr and flags have separate layouts.
 func behind(name string, n int, first []byte, read func([]byte) any) layout {
 	return layout{name, n, first, func(b []byte) any {
 		type0, type1 := b[0], b[1]
@@ -36,7 +36,7 @@ func behind(name string, n int, first []byte, read func([]byte) any) layout {
 	}}
 }
 
-// The flags of a prologue, by the packets that have them.
+// The flags of a prologue, by packet.
 type (
 	requestFlags struct{ Retx, AR, SYN bool }
 	replyFlags   struct{ M, Retx bool }
@@ -57,7 +57,7 @@ func flags(of func(has func(pds.Flags) bool, f pds.Flags) any) func([]byte) any 
 	}
 }
 
-// Opening is the PDCInfo of a packet with the SYN flag, whose bits are not in one piece.
+// Opening is the PDCInfo of a packet with the SYN flag, whose bits are not contiguous.
 type Opening struct {
 	UseRsvPDC bool
 	PSNOffset uint16
@@ -81,7 +81,7 @@ func control(of func(pds.Payload) any) func([]byte) any {
 	return func(b []byte) any { return of(by[pds.Control](b).(*pds.Control).Payload) }
 }
 
-// pdsLayouts are those of package pds.
+// pdsLayouts are the layouts of package pds.
 var pdsLayouts = []layout{
 	{"prologue", pds.PrologueLen, nil, func(b []byte) any {
 		p := by[pds.Prologue](b).(*pds.Prologue)
@@ -147,7 +147,7 @@ var pdsLayouts = []layout{
 	{"entropy", pds.EntropyLen, nil, by[pds.Entropy]},
 }
 
-// tss reads a security header of one of its two lengths.
+// tss reads a security header of either length.
 func tss(name string, n int, first byte) layout {
 	return layout{name, n, []byte{first}, func(b []byte) any {
 		was := b[0]
@@ -157,7 +157,7 @@ func tss(name string, n int, first byte) layout {
 	}}
 }
 
-// request reads a request of a form, which has the opcode and the flags that first says.
+// request reads a request of a form, with the opcode and the flags in first.
 func request(name string, f ses.Form, n int, o ses.Opcode, flags ses.Flags) layout {
 	return layout{name, n, []byte{byte(o), byte(flags)}, func(b []byte) any {
 		var r ses.Request
@@ -183,7 +183,7 @@ func reply(name string, f ses.Form, n int) layout {
 	}}
 }
 
-// sesLayouts are those of package ses.
+// sesLayouts are the layouts of package ses.
 var sesLayouts = []layout{
 	{"ses_flags", 2, nil, func(b []byte) any {
 		f := ses.Flags(b[1])

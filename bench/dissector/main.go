@@ -3,9 +3,9 @@
 //	go run ./bench/dissector > bench/dissector/uet.lua
 //	tshark -X lua_script:bench/dissector/uet.lua -r incast.pcap
 //
-// Which field is where it learns from the codecs of packages pds and ses themselves: it turns round each bit of a
-// header, and looks which field of the decoded structure has changed. A module of its own, for the Lua interpreter of
-// its tests.
+// The places of fields are learnt from the codecs of packages pds and ses: each bit of a header is
+// turned round, to see the changed field of the decoded structure. The command is a separate module,
+// for the Lua interpreter of the tests.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 //go:embed dissector.lua
 var template string
 
-// script is the dissector: the template with its tables.
+// script is the dissector: the template with the tables.
 func script() (string, error) {
 	var b strings.Builder
 	for _, l := range slices.Concat(pdsLayouts, sesLayouts) {
@@ -33,7 +33,7 @@ func script() (string, error) {
 	return strings.Replace(template, "--TABLES--", b.String(), 1), nil
 }
 
-// more is what a field has beside its place.
+// more is the data of a field beside the place.
 func (f *field) more() (s string) {
 	if f.signed {
 		s += ", signed = true"
@@ -47,7 +47,7 @@ func (f *field) more() (s string) {
 	return s
 }
 
-// A fact is a table that the dissector needs beside the layouts.
+// A fact is a table for the dissector beside the layouts.
 type fact struct{ name, value string }
 
 func facts() []fact {
@@ -87,14 +87,14 @@ func facts() []fact {
 	}
 }
 
-// classes are the packet types by who has the flags of which packets.
+// classes are the packet types by the packets with the same flags.
 var classes = map[pds.Type]string{
 	pds.TypeRUDReq: "request", pds.TypeRODReq: "request", pds.TypeRUDCCReq: "request", pds.TypeRODCCReq: "request",
 	pds.TypeRUDIReq: "rudi", pds.TypeRUDIResp: "rudi", pds.TypeUUDReq: "uud",
 	pds.TypeACK: "ack", pds.TypeACKCC: "ack", pds.TypeACKCCX: "ack", pds.TypeNACK: "nack", pds.TypeNACKCCX: "nack",
 }
 
-// nameOf is the name of a value of the wire, "" if it has none but its number.
+// nameOf is the name of a value of the wire, "" if only a number.
 func nameOf(v fmt.Stringer) string {
 	if s := v.String(); !strings.HasSuffix(s, ")") { // as in NackCode(200)
 		return s
@@ -102,7 +102,7 @@ func nameOf(v fmt.Stringer) string {
 	return ""
 }
 
-// list is a Lua table of what is not empty, by number from 0 on.
+// list is a Lua table of the entries that are not empty, by number from 0 on.
 func list(n int, of func(int) string) string {
 	var all []string
 	for i := range n {

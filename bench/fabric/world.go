@@ -58,7 +58,7 @@ func (w *World) Host(i int) *Host { return w.hosts[i] }
 // At has f called at a time, never in the past.
 func (w *World) At(at link.Ps, f func()) { w.s.at(at, f) }
 
-// at has f called at a time not past.
+// at has f called at a present or future time.
 func (s *sim) at(at link.Ps, f func()) {
 	i := len(s.calls)
 	if n := len(s.called); n > 0 {

@@ -118,7 +118,7 @@ func (r *Rx) ABR() uint16 { return r.abr }
 // Occupied returns the blocks of the buffer in use.
 func (r *Rx) Occupied() int64 { return r.occupied }
 
-// Free returns the blocks of the buffer not in use.
+// Free returns the free blocks of the buffer.
 func (r *Rx) Free() int64 { return r.buffer - r.occupied }
 
 // Overruns returns the number of packets discarded since initialisation.

@@ -39,9 +39,9 @@ func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 // ReceiverStats counts frames.
 type ReceiverStats struct {
 	Good      uint64 // delivered in sequence
-	Poisoned  uint64 // of these, those that are to be dropped behind the link
+	Poisoned  uint64 // of the Good, to be dropped behind the link
 	Duplicate uint64 // that had come before
-	Skipped   uint64 // dropped because another one is missing, or damaged
+	Skipped   uint64 // dropped behind a missing frame, or damaged
 	NACKs     uint64
 	Replays   uint64 // times that the missing frame came at last
 }
@@ -49,7 +49,7 @@ type ReceiverStats struct {
 // A Receiver is the receiving side of a link. Single writer.
 type Receiver struct {
 	state   ReceiverState
-	next    Seq
+	next    Seq // next_rx_seq
 	spacing int64
 	ackAt   int64
 	echo    Set // to be sent, if its Type is not 0

@@ -30,14 +30,14 @@ var ErrConfig = errors.New("llr: invalid configuration")
 
 // A Config describes a transmitter.
 type Config struct {
-	OutstandingFrames int   // that may wait for their acknowledgement, up to 2^19 (0: 2,047)
-	OutstandingBytes  int64 // the same in bytes: link round trip x rate at least (0: no limit)
-	ReplayTimer       int64 // ns without progress until all are sent again: above a round trip and the spacing of ACKs
-	ReplayMax         uint8 // replays without progress before the link gives up; 255: no limit (0: 1)
-	DataAge           int64 // ns that a frame may wait for its acknowledgement before the link gives up (0: no limit)
+	OutstandingFrames int   // outstanding_frames_max: most frames without acknowledgement, up to 2^19 (0: 2,047)
+	OutstandingBytes  int64 // outstanding_data_max, bytes: link round trip x rate at least (0: no limit)
+	ReplayTimer       int64 // replay_timer_max: ns without progress until a replay: above a round trip and the spacing of ACKs
+	ReplayMax         uint8 // replay_ct_max: replays without progress before the link gives up; 255: no limit (0: 1)
+	DataAge           int64 // data_age_timer_max: ns a frame may wait for acknowledgement before the link gives up (0: no limit)
 
-	Init, Flush     Behavior // in StateInit and StateFlush
-	ReInitOnDiscard bool     // leave StateFlush by itself
+	Init, Flush     Behavior // init_behavior and flush_behavior: in StateInit and StateFlush
+	ReInitOnDiscard bool     // re_init_on_discard: leave StateFlush unasked
 	InitSpacing     int64    // ns between two LLR_INIT (0: ReplayTimer)
 }
 
@@ -64,10 +64,10 @@ type State uint8
 
 const (
 	StateOff     State = iota // nothing is numbered
-	StateInit                 // LLR_INIT is repeated until it is echoed
+	StateInit                 // LLR_INIT is repeated until echoed
 	StateAdvance              // frames go out with numbers
 	StateReplay               // frames that have been sent before go first
-	StateFlush                // given up: what waited is dropped
+	StateFlush                // given up: waiting frames are dropped
 )
 
 var stateNames = [...]string{"OFF", "INIT", "ADVANCE", "REPLAY", "FLUSH"}
@@ -87,14 +87,14 @@ type kept struct {
 	first int64 // when it went out first
 }
 
-// A Verdict says the fate of an offered frame.
+// A Verdict is the fate of an offered frame.
 type Verdict uint8
 
 const (
-	VerdictNumbered Verdict = iota // send it with the number, and keep its bytes until Freed hands it back
-	VerdictPlain                   // send it without a number
-	VerdictWait                    // offer it again later
-	VerdictDrop                    // do not send it
+	VerdictNumbered Verdict = iota // send the frame with the number, and keep the bytes until Freed hands the frame back
+	VerdictPlain                   // send the frame without a number
+	VerdictWait                    // offer the frame again later
+	VerdictDrop                    // do not send the frame
 )
 
 var verdictNames = [...]string{"numbered", "plain", "wait", "drop"}
@@ -107,7 +107,7 @@ type TransmitterStats struct {
 	Frames   uint64 // numbered, first transmissions
 	Replayed uint64 // sent again
 	Replays  uint64 // times that sending again began
-	SeqError uint64 // acknowledgements of what is not outstanding, echoes of another INIT
+	SeqError uint64 // acknowledgements of frames not outstanding, echoes of an older INIT
 	Dropped  uint64 // frames lost with a flush
 	Flushes  uint64
 }
@@ -118,10 +118,10 @@ type Transmitter struct {
 	state State
 
 	ring  []kept // by number; its size is a power of two
-	next  Seq    // of the next new frame
-	acked Seq    // the last one that was acknowledged
-	again Seq    // in StateReplay: the next one to go again
-	freed Seq    // the last one that Freed has handed back
+	next  Seq    // tx_seq: of the next new frame
+	acked Seq    // acked_seq: of the last acknowledged frame
+	again Seq    // in StateReplay: of the next frame to go again
+	freed Seq    // of the last frame handed back by Freed
 	bytes int64  // outstanding
 
 	replays uint8 // without progress

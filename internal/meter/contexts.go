@@ -7,8 +7,8 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 )
 
-// Contexts are congestion control as a whole: sums over what there is now, and counters over all
-// lives. A context for itself has no metric, since a node may have thousands.
+// contexts are congestion control as a whole: sums over present contexts, and counters over all
+// lives. A single context has no metric, since a node may have thousands.
 type contexts struct {
 	sum    ccc.Snapshot // of sizes
 	states [ccc.StateReady + 1]float64
@@ -35,7 +35,7 @@ func (m *Meter) look() *contexts {
 	return c
 }
 
-// count adds what a context has counted since before.
+// count adds the counts of a context since before.
 func (m *Meter) count(before ccc.Snapshot, s *ccc.Snapshot) {
 	t := &m.total
 	t.Sent += s.Sent - before.Sent

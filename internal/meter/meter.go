@@ -1,5 +1,5 @@
-// Package meter is what exporters of a node's counters have in common: the list of metrics, and their
-// values now.
+// Package meter is the common part of exporters of a node's counters: the list of metrics, and the
+// present values.
 package meter
 
 import (
@@ -32,7 +32,7 @@ type Point struct {
 	Is    string // the label's value
 }
 
-// Metrics are all that [Meter.Read] tells, in the same order each time.
+// Metrics are all metrics of [Meter.Read], in the same order each time.
 func Metrics() (all []Metric) {
 	for _, g := range groups {
 		for f := range fields(reflect.TypeOf(g.of)) {
@@ -68,7 +68,7 @@ func (g *group) metric(f reflect.StructField) Metric {
 	return m
 }
 
-// fields are those of a structure that count.
+// fields are the counting fields of a structure.
 func fields(t reflect.Type) func(yield func(reflect.StructField) bool) {
 	return func(yield func(reflect.StructField) bool) {
 		for i := range t.NumField() {
@@ -93,7 +93,7 @@ func snake(name string) string {
 	return b.String()
 }
 
-// A Meter reads the metrics of a node. Any goroutine may call it.
+// A Meter reads the metrics of a node. Any goroutine may call Read.
 type Meter struct {
 	node *node.Node
 
@@ -102,7 +102,7 @@ type Meter struct {
 	total ccc.Snapshot // counters of all contexts there have been
 }
 
-// A contextKey names a context for its life.
+// A contextKey names a context for one life.
 type contextKey struct {
 	peer   netip.AddrPort
 	handle ccc.Handle
@@ -111,8 +111,8 @@ type contextKey struct {
 // New makes the meter of a node.
 func New(n *node.Node) *Meter { return &Meter{node: n, last: map[contextKey]ccc.Snapshot{}} }
 
-// Read calls f with each value: of a metric with a label one for each value of the label. What a context
-// counts between the last Read and its end is lost.
+// Read calls f with each value: for a metric with a label, a value for each value of the label.
+// Counts of a context between the last Read and the context's end are lost.
 func (m *Meter) Read(f func(Point)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,7 +138,7 @@ func (m *Meter) Read(f func(Point)) {
 	}
 }
 
-// add adds the fields of a structure that count to sums.
+// add adds the counting fields of a structure to sums.
 func add(sums map[string]float64, of any) {
 	v := reflect.ValueOf(of)
 	for f := range fields(v.Type()) {

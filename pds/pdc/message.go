@@ -136,7 +136,7 @@ func (s *scheduler) submitted(now int64, p *PDC, first *Packet, n int) {
 	s.wake(p)
 }
 
-// Lock keeps h from closing until as many calls of [Manager.Unlock]: more is to come than
+// Lock (lock_pdc) keeps h from closing until as many calls of [Manager.Unlock]: more is to come than
 // shown by the open messages, such as the data of a read. The errors are [ErrUnknown] and
 // [ErrNoMemory].
 func (m *Manager) Lock(h Handle) error {
@@ -147,7 +147,7 @@ func (m *Manager) Lock(h Handle) error {
 	return countUp(&p.locks)
 }
 
-// Unlock takes one [Manager.Lock] back. Without a lock Unlock does nothing. The only
+// Unlock (ses_pds_unlock) takes one [Manager.Lock] back. Without a lock Unlock does nothing. The only
 // error is [ErrUnknown].
 func (m *Manager) Unlock(now int64, h Handle) error {
 	p := m.get(h)

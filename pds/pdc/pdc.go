@@ -59,8 +59,8 @@ type PDC struct {
 
 	unsubmitted       int64  // announced and not submitted, nominal bytes
 	nextData, nextCtl uint16 // slot behind it among those that wait for the context, and in scheduler.ctl
-	openMsgs          uint16
-	probes            uint8 // sent since something was acknowledged
+	openMsgs          uint16 // open_msg
+	probes            uint8  // sent since something was acknowledged
 	challenge         challenge
 
 	asked    ctlFlags // of ctlOptional: sent, and not answered yet

@@ -199,7 +199,8 @@ func (m *Manager) duplicate(now int64, p *PDC, b *inbound, out []byte, r *Result
 	case st == respStored:
 		r.Reply = m.reply.ackStored(p, i, b.echo(), &b.state, out)
 	case !again:
-		// The network made the copy: the first is or was answered.
+		// The network made the copy: the first is or was answered (UE
+		// Specification 1.0.x, section 3.5.12.5).
 	case st == respBuffered:
 		r.Reply = m.reply.ackStanding(p, b, out)
 	case st == respPending:

@@ -59,7 +59,7 @@ type Config struct {
 	// of the PDS header in the clear, still authenticated.
 	Offset int
 
-	// RekeyMask and RekeyShift choose the bits of the counter, at most 32, that enter the key
+	// RekeyMask and RekeyShift (rekey_mask, rekey_shift) choose the bits of the counter, at most 32, that enter the key
 	// derivation of ModeCluster: (counter AND mask) >> shift. 0: none.
 	RekeyMask  uint64
 	RekeyShift uint8

@@ -65,7 +65,7 @@ type slot struct {
 	set  bool
 }
 
-// A cipherText is a key with the mask of the nonces.
+// A cipherText is a key with the mask of the nonces (iv_mask).
 type cipherText struct {
 	aead cipher.AEAD
 	mask [nonceLen]byte
@@ -80,12 +80,12 @@ type sender struct {
 
 // Stats counts packets by outcome. The names are the specification's, as far as public.
 type Stats struct {
-	OutAuth     uint64 // sealed
+	OutAuth     uint64 // out_auth_pkts: sealed
 	OutFail     uint64 // not sealed
-	InAuth      uint64 // opened
+	InAuth      uint64 // in_auth_pkts: opened
 	InInvalid   uint64 // no key, another domain, or a source identifier that does not fit
-	InLate      uint64 // epoch over
-	InAuthFail  uint64 // forged or changed
+	InLate      uint64 // in_late_pkts: epoch over
+	InAuthFail  uint64 // in_auth_fail_pkts: forged or changed
 	InBypass    uint64 // not secured, or not to be read
 	Derivations uint64 // keys derived
 }

@@ -27,8 +27,8 @@ import (
 // ErrConfig is wrapped by every error of [NewParams].
 var ErrConfig = errors.New("tfc: invalid configuration")
 
-// Config is the agreement of both ends. Zero fields have the defaults in the fields'
-// comments.
+// Config is the agreement of both ends (parameters of UE Specification 1.0.x, section
+// 3.6.15.2). Zero fields have the defaults in the fields' comments.
 type Config struct {
 	CellSize    int64 // bytes of one cell, up to 2^31; required
 	PktOverhead int64 // bytes that a packet occupies beyond its nominal size, up to 2^31

@@ -41,8 +41,8 @@ func Parse(f *flag.FlagSet, args []string, usage string, w io.Writer) error {
 	return fmt.Errorf("%w; %s", err, wanted(f, err))
 }
 
-// wanted is what the flag that err is about takes: package flag names the flag last, with "invalid value" before
-// another colon.
+// wanted is the kind of value of the flag in err: package flag names the flag last, with "invalid
+// value" before a second colon.
 func wanted(f *flag.FlagSet, err error) string {
 	_, name, ok := strings.Cut(err.Error(), "flag -")
 	if !ok {

@@ -29,8 +29,8 @@ func sameFile(a, b string) bool {
 	return realPath(a) == realPath(b)
 }
 
-// A File is written beside its path and moved there by Settle, so that what has the name is never a
-// part. A device or a pipe is written to directly.
+// A File is written under a second name and renamed by Settle, so the file of the final name is never
+// partial. A device or a pipe is written to directly.
 type File struct {
 	*os.File
 	path string // "": it is there already
@@ -49,8 +49,8 @@ func Create(path string) (*File, error) {
 	return &File{f, path}, err
 }
 
-// Settle closes f and gives it its name. After an error, which it returns, it removes f instead, and
-// leaves what was there.
+// Settle closes f and gives f the final name. After an error, returned unchanged, f is removed
+// instead, and an old file stays.
 func (f *File) Settle(err error) error {
 	err = errors.Join(err, f.Close())
 	switch {
@@ -62,7 +62,8 @@ func (f *File) Settle(err error) error {
 	return os.Rename(f.Name(), f.path)
 }
 
-// CheckPath says early what would keep Create from making the file that a flag names: nil also for an empty path.
+// CheckPath reports early the error that Create would meet for a flag's file: nil also for an empty
+// path.
 func CheckPath(flag, path string) error {
 	if path == "" {
 		return nil
@@ -76,7 +77,7 @@ func CheckPath(flag, path string) error {
 	return nil
 }
 
-// realPath is the path of a file that need not be there, without links on the way to it.
+// realPath is the path of a file, maybe absent, without links on the way.
 func realPath(path string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {

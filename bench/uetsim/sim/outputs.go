@@ -108,7 +108,7 @@ func (o *outputs) settle(wrong error) (parts []string, err error) {
 	return parts, err
 }
 
-// kept is the path of the file of a run not the last.
+// kept is the path of the file of an earlier run.
 func kept(path, run string, taken map[string]int) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

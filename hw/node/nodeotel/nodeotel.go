@@ -1,12 +1,13 @@
-// Package nodeotel tells OpenTelemetry what a node of package hw/node counts.
+// Package nodeotel exports the counters of a node of package hw/node to OpenTelemetry.
 //
 //	registration, err := nodeotel.Register(otel.Meter("uet"), n)
 //
-// Names are uet.GROUP.NAME: uet.pds.* are the fields of pdc.Stats, uet.endpoint.* those of uetcc.Stats, uet.usage.* of
-// uetcc.Usage, uet.node.* and uet.port.* of node.Stats and port.Stats, all shards together. uet.cc.* is congestion
-// control, summed over contexts; uet.cc.held says how long data waited, with the attribute reason for want of what.
+// Names are uet.GROUP.NAME: uet.pds.* are the fields of pdc.Stats, uet.endpoint.* of uetcc.Stats,
+// uet.usage.* of uetcc.Usage, uet.node.* and uet.port.* of node.Stats and port.Stats, all shards
+// together. uet.cc.* is congestion control, summed over contexts; uet.cc.held is the time data
+// waited, by the attribute reason.
 //
-// A module of its own, so that the library does not ask for OpenTelemetry.
+// A separate module, so that the library does not depend on OpenTelemetry.
 package nodeotel
 
 import (
@@ -19,8 +20,9 @@ import (
 	"github.com/uetcc/uetcc/internal/meter"
 )
 
-// Register makes an instrument for each metric, which are observed together whenever the reader of m asks, until
-// Unregister of the result. attrs go with each value, as to tell nodes apart. The errors are those of m.
+// Register makes an instrument for each metric, observed together whenever the reader of m asks,
+// until Unregister of the result. attrs go with each value, for instance to tell nodes apart. Errors
+// come from m.
 func Register(m metric.Meter, n *node.Node, attrs ...attribute.KeyValue) (metric.Registration, error) {
 	instruments, all := map[string]metric.Float64Observable{}, []metric.Observable(nil)
 	for _, x := range meter.Metrics() {

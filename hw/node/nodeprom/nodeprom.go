@@ -1,14 +1,15 @@
-// Package nodeprom tells Prometheus what a node of package hw/node counts. dashboard.json beside the source is a
-// dashboard for Grafana that shows the metrics.
+// Package nodeprom exports the counters of a node of package hw/node to Prometheus. dashboard.json
+// beside the source is a dashboard of the metrics for Grafana.
 //
 //	prometheus.MustRegister(nodeprom.New(n))
 //	http.Handle("/metrics", promhttp.Handler())
 //
-// Names are uet_GROUP_NAME: uet_pds_* are the fields of pdc.Stats, uet_endpoint_* those of uetcc.Stats, uet_usage_* of
-// uetcc.Usage, uet_node_* and uet_port_* of node.Stats and port.Stats, all shards together. uet_cc_* is congestion
-// control, summed over contexts; uet_cc_held_seconds_total says how long data waited, and for want of what.
+// Names are uet_GROUP_NAME: uet_pds_* are the fields of pdc.Stats, uet_endpoint_* of uetcc.Stats,
+// uet_usage_* of uetcc.Usage, uet_node_* and uet_port_* of node.Stats and port.Stats, all shards
+// together. uet_cc_* is congestion control, summed over contexts; uet_cc_held_seconds_total is the
+// time data waited, by reason.
 //
-// A module of its own, so that the library does not ask for Prometheus.
+// A separate module, so that the library does not depend on Prometheus.
 package nodeprom
 
 import (
@@ -37,7 +38,7 @@ type collector struct {
 	descs map[string]*prometheus.Desc // by name
 }
 
-// name is that of a metric by the rules of Prometheus: with its unit, and _total for a counter.
+// name is the name of a metric by the rules of Prometheus: with the unit, and _total for a counter.
 func name(m *meter.Metric) string {
 	s := prometheus.BuildFQName("uet", m.Group, m.Name)
 	switch m.Unit {
