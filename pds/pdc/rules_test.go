@@ -23,7 +23,7 @@ func TestOrderedSYNBeforeTheFirstNamesTheStart(t *testing.T) {
 	for i, w := range nacks {
 		require.Equal(t, request(t, ws[i+1]).PSN, nackOf(t, w).PSN)
 		require.Equal(t, pds.NackRODOOO, nackOf(t, w).Code)
-		require.EqualValues(t, 0xffffffff, nackOf(t, w).Payload)
+		require.EqualValues(t, uint32(0xffffffff), nackOf(t, w).Payload)
 	}
 	g.giveAll(nacks)
 	again := g.send(g.a)
