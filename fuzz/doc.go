@@ -42,8 +42,10 @@
 //
 // # Worlds with mangled packets judge less
 //
-// A byte changed under the CRC (corrupt) is noticed, each time, and the packet is dropped:
-// such worlds are judged in full, "mangled, CRC" with one packet in ten. A byte changed
+// A byte changed under the CRC (corrupt) is noticed, each time, and the packet is dropped. Every other
+// such packet goes under a seal of package pds/tss: nothing opens but a packet whose changed byte is
+// free for routers to change, with its inside as sealed. Corrupting worlds are judged in full,
+// "mangled, CRC" with one packet in ten. A byte changed
 // where there is no CRC, or a CRC made anew (mangle), may leave a packet like a third party's, beyond
 // any receiver's knowledge. The packet then is
 //
@@ -52,9 +54,12 @@
 //	data for another offset, address, message or receive buffer, or an operand of another value
 //	a reason, a length or header data that nobody sent
 //
-// and an unchanged answer carries the damage on. So such worlds demand of outcomes, bytes, order,
-// buffers and cells nothing, but each message ends once and in time (E1), all memory and ids come
-// back (E4), the same seed gives the same transcript (E5), and I1 to I4 and I6 to I11 at each step.
+// and an unchanged answer carries the damage on. So mangling worlds demand nothing of bytes, order,
+// buffers and cells, but each message ends once and in time, with a cause and no more bytes than asked
+// for (E1), all memory and ids come back (E4), the same seed gives the same transcript (E5), bytes go
+// to and come from memory open to peers and posted buffers alone, no more of them than the packet has
+// (E6), and I1 to I4 and I6 to I11 hold at each step. In "mangled beside" only two of three ends mangle,
+// between each other: all dealings of the third end with both are judged in full.
 //
 // # Runs so far
 //

@@ -39,7 +39,7 @@ func (e *endpointEnd) arrive(p *faultnet.Packet) {
 	refused := e.e.Stats().Refused
 	sent := e.receive(now, &in, &r)
 	w.trouble[troubleNoAnswer] += e.e.Stats().Refused - refused
-	k := endpointKept{p.From, !p.Fabled && !w.s.weak && p.From != w.drop}
+	k := endpointKept{p.From, !p.Fabled && !w.weak(p.From, e.place) && p.From != w.drop}
 	if r.Buffer != 0 {
 		e.keep(&in, &r, k)
 	}
@@ -116,8 +116,25 @@ func (e *endpointEnd) noted(r *uetcc.Received) {
 	}
 }
 
-// askedByStranger serves requests that nothing is known about.
-func (e *endpointEnd) askedByStranger(r *uetcc.Received) {
+// askedByStranger serves requests that nothing is known about: they may be for anything that peers
+// were let at, and for nothing else.
+func (e *endpointEnd) askedByStranger(in *uetcc.Datagram, r *uetcc.Received) {
+	end, length, carried := r.Address+uint64(r.Length), uint64(r.Length), uint64(max(len(in.Packet)-r.Payload, 0))
+	memory := end <= 1<<43
+	switch r.Action {
+	case ses.ActionPlace:
+		if length > carried || !memory && (r.Address < endpointBuffers || !e.takes(r)) {
+			e.w.failf("E6: %d bytes of a packet of %d go to %#x, buffer %d", length, carried, r.Address, r.Cookie)
+		}
+	case ses.ActionRead:
+		if !memory || length > endpointMTU {
+			e.w.failf("E6: a read of %d at %#x", length, r.Address)
+		}
+	case ses.ActionAtomic:
+		if r.Address < endpointCells || end > endpointCells+8*endpointCellCount {
+			e.w.failf("E6: an atomic at %#x", r.Address)
+		}
+	}
 	if r.Answer != 0 {
 		e.owe(endpointOwed{id: r.Answer, pdc: r.PDC, length: r.Length, n: noMessage})
 	}

@@ -76,7 +76,7 @@ func (e *endpointEnd) finish() {
 	if n := e.e.CC().Stale(); n != 0 {
 		w.failf("E4: %d events for PDCs that had gone", n)
 	}
-	if w.s.weak {
+	if w.weak(e.place, e.place) {
 		return
 	}
 	e.finishBuffers()

@@ -127,9 +127,12 @@ func (e *endpointEnd) match(n uint64, r *uetcc.Received) *endpointBuffer {
 		w.failf("E6: message %d in buffer %d, which there is not", n, r.Cookie)
 	}
 	b := &e.buffers[r.Cookie-1]
-	if b.posted {
-		b.posted, b.user = false, n+1
-		e.stock[b.kind]--
+	// What nothing is known about may have taken a buffer, and given it back when a length was mangled.
+	if b.posted || b.user == 0 && w.weak(e.place, e.place) {
+		if b.user = n + 1; b.posted {
+			b.posted = false
+			e.stock[b.kind]--
+		}
 		if m.reliable() && m.buffer != 0 {
 			w.failf("message %d in buffers %d and %d", n, m.buffer, r.Cookie)
 		}
@@ -143,6 +146,20 @@ func (e *endpointEnd) match(n uint64, r *uetcc.Received) *endpointBuffer {
 		w.failf("message %d (%v) at %#x, in buffer %d: %+v", n, endpointKinds[m.kind], r.Address, r.Cookie, b)
 	}
 	return b
+}
+
+// takes reports whether what nothing is known about goes to a receive buffer that the endpoint has, which
+// serves it from then on.
+func (e *endpointEnd) takes(r *uetcc.Received) bool {
+	if r.Cookie == 0 || r.Cookie > uint64(len(e.buffers)) {
+		return false
+	}
+	b, base := &e.buffers[r.Cookie-1], e.base(r.Cookie-1)
+	if b.posted {
+		b.posted = false
+		e.stock[b.kind]--
+	}
+	return b.user == 0 && !b.done && r.Address >= base && r.Address+uint64(r.Length) <= base+uint64(b.length)
 }
 
 func (m *endpointMessage) tag() uint8 { return 1 + m.cell%endpointTags }
@@ -162,7 +179,7 @@ func (e *endpointEnd) finishBuffer(m *endpointMessage) {
 // dropBuffer gives the buffer of a message that was given up, or lost its PDC, back
 // to the host. The cookie of memory is 0.
 func (e *endpointEnd) dropBuffer(cookie uint64) {
-	if cookie == 0 || e.w.s.weak {
+	if cookie == 0 || e.w.weak(e.place, e.place) {
 		return
 	}
 	b := &e.buffers[cookie-1]

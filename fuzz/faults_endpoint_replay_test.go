@@ -63,7 +63,7 @@ func (e *endpointEnd) obey(in *uetcc.Datagram, r *uetcc.Received, k endpointKept
 	case r.Form.IsRequest() && k.safe:
 		e.asked(in, r)
 	case r.Form.IsRequest():
-		e.askedByStranger(r)
+		e.askedByStranger(in, r)
 	}
 	if len(e.reply.Packet) > 0 {
 		e.transmit(&e.reply, k.from)

@@ -92,6 +92,8 @@ var oddSettings = []endpointSetting{
 		jitter: 35, tail: 100, window: 64, budget: 40, pdcs: 2, retries: 8}, ordered: .3, late: .1, closing: .005, waiting: 2, mayFail: true},
 	{faultSetting: faultSetting{name: "mangled more", loss: .02, dup: .02, mangle: .1, replay: .02, replayLate: .02,
 		jitter: 35, tail: 400, window: 32, budget: 40, retries: 5, weak: true}, ordered: .1, late: .1},
+	{faultSetting: faultSetting{name: "mangled beside", loss: .02, dup: .02, mangle: .1, replay: .02,
+		jitter: 35, tail: 400, window: 32, budget: 60, retries: 8, weak: true, among: 2}, ordered: .1, late: .1, closing: .01},
 	{faultSetting: faultSetting{name: "mangled, CRC", loss: .02, dup: .02, corrupt: .1, replay: .02,
 		jitter: 35, tail: 400, window: 32, budget: 40, retries: 8}, ordered: .1, late: .1, closing: .02},
 }

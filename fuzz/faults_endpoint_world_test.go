@@ -85,11 +85,19 @@ func (w *endpointWorld) working() bool {
 	return false
 }
 
+// weak reports whether packets between two ends may be changed where nobody can notice.
+func (w *endpointWorld) weak(a, b int) bool {
+	return w.s.weak && (w.s.among == 0 || max(a, b) < w.s.among)
+}
+
 // judge holds what must be true when message n ends.
 func (w *endpointWorld) judge(n uint64, ev *uetcc.Event) {
 	m := &w.messages[n]
 	w.inTime(n)
-	if w.s.weak || int(m.to) == w.drop {
+	if ev.Outcome.Length > m.length || (m.status == ses.StatusPDS) != (ev.Cause != pdc.CauseNone) {
+		w.failf("message %d (%v) of %d bytes ended %+v", n, endpointKinds[m.kind], m.length, ev)
+	}
+	if w.weak(int(m.from), int(m.to)) || int(m.to) == w.drop {
 		return
 	}
 	same := w.ends[m.to].life == m.toLife

@@ -30,6 +30,7 @@ type faultSetting struct {
 	restarts, jumps                int
 	leap                           int64 // longest jump of a clock
 	liar, hoarder, weak            bool
+	among                          int // whole endpoints: so many are weak among each other; 0: all
 	control                        ccc.Control
 	start                          pdc.StartMethod
 }
@@ -88,7 +89,7 @@ func (s *faultSetting) plan(r *rand.Rand) faultnet.Plan {
 	p := faultnet.Plan{
 		Duplicate: vary(s.dup), LongDelay: vary(s.long), Overtaken: vary(s.overtaken), Corrupt: vary(s.corrupt), Mangle: s.mangle,
 		Trim: vary(s.trim), Mark: vary(s.mark), Replay: vary(s.replay), ReplayLate: s.replayLate, Forge: vary(s.forge),
-		Blackhole: s.blackhole, Partition: s.partition, Delay: 5 * us, Jitter: s.jitter * us, Tail: s.tail * us, Dark: int64(s.dark) * us,
+		Blackhole: s.blackhole, Partition: s.partition, MangleAmong: s.among, Delay: 5 * us, Jitter: s.jitter * us, Tail: s.tail * us, Dark: int64(s.dark) * us,
 	}
 	for c := range p.Loss {
 		p.Loss[c] = vary(s.loss)

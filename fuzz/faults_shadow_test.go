@@ -428,7 +428,10 @@ func (s *faultShadow) goneFrom(p *shadowPDC, psn pds.PSN, h *heardEvent) bool {
 // have packets of the same size and entropy; with an ordered one, where all that
 // follows has been taken out of flight as well.
 func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc.Handle) (in *shadowPDC, at pds.PSN) {
-	first := int64(math.MaxInt64)
+	first, most := int64(math.MaxInt64), uint8(30)
+	if n := s.e.w.s.retries; n != 0 { // with answers of the peer it may go on, at the longest timeout
+		most = uint8(n)
+	}
 	for _, p := range s.pdcs {
 		if p == nil || p.ctx != c || on != 0 && p.h != on {
 			continue
@@ -438,7 +441,7 @@ func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc
 			if k.fate != fateFlight || k.control || h.kind == heardLoss && (k.size != h.loss.Size || k.entropy != h.loss.Entropy) || !s.goneFrom(p, psn, h) {
 				continue
 			}
-			due := k.sentAt + min(faultRTO<<min(k.rtos, 30), 8_000_000*us)
+			due := k.sentAt + min(faultRTO<<min(k.rtos, most), 8_000_000*us)
 			if any && in == nil && (h.kind == heardNACK || k.sends == 1 || k.sentAt < s.overtaken) || !any && due <= h.now && due < first {
 				in, at, first = p, psn, due
 			}

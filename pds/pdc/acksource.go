@@ -17,6 +17,8 @@ type source struct {
 	stats *Stats
 	sched *scheduler
 	timer *timers
+
+	outageAt int64 // the last probe that has been promised to a peer of which nothing is heard
 }
 
 // receiveACK takes in an acknowledgement with any of the three headers. Acknowledgements

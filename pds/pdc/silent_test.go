@@ -284,3 +284,30 @@ func TestTimeoutAfterATimerOfSomethingElse(t *testing.T) {
 		})
 	}
 }
+
+// However many PDCs lose their peers together, they ask for those at the pace of one in outageSpace.
+func TestProbesOfManySilentPeers(t *testing.T) {
+	const pdcs = 128
+	g := newPair(t, pairConfig{Config: Config{InferLoss: true}, memory: MemoryConfig{Chunks: 8 * pdcs}, ids: [2]int{2 * pdcs, 2 * pdcs}})
+	var hs []Handle
+	for job := range uint32(pdcs) {
+		hs = append(hs, g.openJob(job))
+		g.submitOn(hs[job], 1, 1)
+		g.settle()
+	}
+	for _, h := range hs {
+		g.submitOn(h, 2, 1)
+	}
+	probes, begun := 0, g.now
+	for !g.a.has(EventClosing, CauseRTO) {
+		for _, w := range filterControl(g.send(g.a)) {
+			if controlOf(t, w).Ctl == pds.CtlProbe {
+				probes++
+			}
+		}
+		g.wait(20_000)
+	}
+	first := pdcs * (g.a.m.p.c.MaxTailLossRetx + 2)
+	require.LessOrEqual(t, probes, first+int((g.now-begun)/outageSpace))
+	require.Greater(t, probes, 2*first, "and go on asking")
+}

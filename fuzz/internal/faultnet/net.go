@@ -1,12 +1,16 @@
 package faultnet
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/uetcc/uetcc/internal/agenda"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/frame"
+	"github.com/uetcc/uetcc/pds/tss"
 )
 
 // Plan holds the rates of faults. Probabilities are for each packet sent, times
@@ -21,6 +25,7 @@ type Plan struct {
 	Jitter                          int64 // on top, uniform
 	Tail                            int64 // on top of a long delay, uniform
 	Dark                            int64 // longest blackhole or partition
+	MangleAmong                     int   // so many places are mangled among each other, and no others; 0: all
 }
 
 // Life is the longest time a packet stays in the network.
@@ -61,13 +66,14 @@ type Net struct {
 	dark     []int64 // from place x place: dark until
 	scratch  [256]byte
 	hash     uint64
+	domain   *tss.Domain
 }
 
 // New returns an empty network of n places.
 func New(n int, seed uint64, p Plan) *Net {
 	return &Net{
 		Plan: p, Rand: rand.New(rand.NewPCG(seed, 0x6661756c74)), places: n, dark: make([]int64, n*n),
-		hash: 0xcbf29ce484222325,
+		hash: 0xcbf29ce484222325, domain: newDomain(),
 	}
 }
 
@@ -161,7 +167,11 @@ func (n *Net) lost(p *Packet) bool {
 		return true
 	}
 	if n.hit(Corrupt, n.Plan.Corrupt) {
-		n.checkCRC(p)
+		if n.Sent%2 == 0 {
+			n.checkSeal(p)
+		} else {
+			n.checkCRC(p)
+		}
 		return true
 	}
 	return false
@@ -174,6 +184,35 @@ func (n *Net) checkCRC(p *Packet) {
 	if _, err := pds.CheckCRC(b); err == nil {
 		panic(fmt.Sprintf("faultnet: CRC misses a flipped byte in %x", b))
 	}
+}
+
+// checkSeal flips a byte of p as the transport security sublayer seals it, and makes sure that what
+// opens, where the byte was one that routers may change, is what was sealed.
+func (n *Net) checkSeal(p *Packet) {
+	const ethernet, ip = 14, 24 // with the entropy header
+	f := frame.Frame{Native: true, Src: [16]byte{10: 0xff, 0xff, 10, 15: 1}, Dst: [16]byte{10: 0xff, 0xff, 10, 15: 2}}
+	b, err := f.Seal(n.scratch[:0], p.Head, nil, n.domain, 0)
+	if err != nil {
+		panic(fmt.Sprintf("faultnet: sealing %x: %v", p.Head, err))
+	}
+	b = b[ethernet:]
+	b[n.Rand.IntN(len(b))] ^= byte(1 + n.Rand.IntN(255))
+	var h pds.TSS
+	if n.domain.Open(b, &h) == nil && !bytes.Equal(b[ip+h.Len():len(b)-pds.TSSTagLen], p.Head) {
+		panic(fmt.Sprintf("faultnet: %x opens as %x", p.Head, b))
+	}
+}
+
+// newDomain is a secure domain with one member, that opens what it has sealed.
+func newDomain() *tss.Domain {
+	d, err := tss.New(tss.Config{SDI: 9})
+	if err == nil {
+		err = d.Load(0, tss.Key{Secret: [32]byte{1}})
+	}
+	if err = cmp.Or(err, d.Use(0)); err != nil {
+		panic(err)
+	}
+	return d
 }
 
 // breakLinks lets a direction or a place go dark with p.
@@ -202,7 +241,7 @@ func (n *Net) carry(p *Packet) {
 		d += 2 * n.Plan.Jitter
 	}
 	q := n.place(p, n.Now+d)
-	if n.hit(Mangle, n.Plan.Mangle) {
+	if n.mangled(p) && n.hit(Mangle, n.Plan.Mangle) {
 		q.Head[n.Rand.IntN(len(q.Head))] ^= byte(1 + n.Rand.IntN(255))
 		q.Fabled = true
 	}
@@ -217,6 +256,12 @@ func (n *Net) carry(p *Packet) {
 			q.Trim = pds.NackTrimmed + pds.NackCode(n.Rand.IntN(2))
 		}
 	}
+}
+
+// mangled reports whether p may be.
+func (n *Net) mangled(p *Packet) bool {
+	among := n.Plan.MangleAmong
+	return among == 0 || p.From < among && p.To < among
 }
 
 // place copies p into a slot and queues it.
