@@ -79,7 +79,7 @@ func (t *Track) Series(c *Clock, until int64, unit float64) (s Series) {
 	}
 	t.reach(c, until)
 	same := true
-	for i := range t.lo {
+	for i := range min(len(t.lo), max(0, c.step(until)+1-t.first)) {
 		s.Lo, s.Hi = append(s.Lo, float64(t.lo[i])), append(s.Hi, float64(t.hi[i]))
 		same = same && t.lo[i] == t.hi[i]
 	}

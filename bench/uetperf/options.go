@@ -105,7 +105,11 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 		return nil, err
 	}
 	o.fill()
-	f.VisitAll(func(g *flag.Flag) { o.flags = append(o.flags, [2]string{g.Name, g.Value.String()}) })
+	f.VisitAll(func(g *flag.Flag) {
+		if g.Name != "version" {
+			o.flags = append(o.flags, [2]string{g.Name, g.Value.String()})
+		}
+	})
 	return o, cmp.Or(cli.Apart([]string{"-html", "-pcap"}, []string{o.html, o.pcap}), cli.CheckPath("-html", o.html), cli.CheckPath("-pcap", o.pcap), o.check(f))
 }
 

@@ -56,7 +56,7 @@ func newSketch(runs []namedRun) *sketch {
 		if n.seen == nil {
 			continue
 		}
-		r := picturedRun{namedRun: n, until: int64(n.Result.SimTime * 1e6)}
+		r := picturedRun{namedRun: n, until: int64(ended(n.Result) * 1e6)}
 		r.seen.fine.Used(r.until)
 		r.seen.coarse.Used(r.until)
 		r.flows = r.chosenFlows()
@@ -64,6 +64,21 @@ func newSketch(runs []namedRun) *sketch {
 		s.runs = append(s.runs, r)
 	}
 	return s
+}
+
+// ended is when the last transfer was over, us, or the run where some was not: timers may run on for long after all
+// has been said.
+func ended(r *fabric.Result) (end float64) {
+	for _, t := range r.Transfers {
+		if t.Finished < 0 {
+			return r.SimTime
+		}
+		end = max(end, t.Finished)
+	}
+	if end == 0 {
+		return r.SimTime
+	}
+	return end
 }
 
 // lasted is from when to when a flow was at work, us.
