@@ -85,30 +85,34 @@ func (l *loader) prefetchSenders(ids []uint16) {
 	}
 }
 
-// prefetchPDC begins to load what the number of a PDC leads to: the PDC, its flow, and its
-// context.
+// prefetchPDC begins to load what the number of a PDC leads to: the PDC, its context, and the
+// message that the flow handed over last, to which nearly always the packets sent and
+// acknowledged belong. The flow has a line to itself, for the case that others are to follow.
 func (l *loader) prefetchPDC(id uint16) {
 	send, peer := l.pds.Fast().Lines(id)
-	flow := uintptr(unsafe.Pointer(&l.flows[id]))
-	prefetch.Lines(send, peer, flow, flow)
+	lead := l.source.leads[id]
+	message := l.source.sender.Line(lead.sends)
+	flow := message
+	if lead.ahead <= submitLow+few {
+		flow = uintptr(unsafe.Pointer(&l.flows[id]))
+	}
+	prefetch.Lines(send, peer, message, flow)
 	prefetch.Lines(l.cc.ContextLines(id))
 }
 
-// prefetchRest begins to load what those lines lead to: the message that the
-// flow handed over last, to which nearly always the packets sent and acknowledged belong; the
-// record of the packet that is acknowledged and, if packets may be sent, of the next one.
+// prefetchRest begins to load what those lines lead to: the record of the packet that is
+// acknowledged and, if packets may be sent, of the next one; and what is handed over then.
 func (l *loader) prefetchRest(id uint16, send bool) {
-	f := &l.flows[id]
-	message := l.source.sender.Line(f.sends)
 	row, next, acked, sent := l.pds.Fast().PacketLines(id)
 	if !send {
-		next, sent = row, message
+		next, sent = row, acked
 	}
 	prefetch.Lines(row, next, acked, sent)
-	prefetch.Lines(message, message, message, message)
-	if i := f.messages.head; i != 0 && f.ahead <= submitLow+few {
-		unsubmitted, ring := l.pds.Fast().SubmitLines(id)
-		prefetch.Lines(unsubmitted, ring, uintptr(unsafe.Pointer(&l.source.messages[i-1].left)), message+prefetch.Line)
+	if lead := l.source.leads[id]; lead.ahead <= submitLow+few {
+		if i := l.flows[id].messages.head; i != 0 {
+			unsubmitted, ring := l.pds.Fast().SubmitLines(id)
+			prefetch.Lines(unsubmitted, ring, uintptr(unsafe.Pointer(&l.source.messages[i-1].left)), l.source.sender.Line(lead.sends)+prefetch.Line)
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ var hot = []struct {
 	{".", "(*Endpoint).Transmit", 0},
 	{".", "(*Endpoint).TransmitBatch", 0},
 	{".", "(*Endpoint).transmitRun", 0},
-	{".", "(*flow).sent", inlines},
+	{".", "(*lead).sent", inlines | noBounds},
 	{".", "(*Endpoint).transmitAny", 0},
 	{".", "(*source).describeOwn", 0},
 	{".", "(*Endpoint).Exchange", 0},
