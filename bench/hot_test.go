@@ -68,7 +68,6 @@ var hot = []struct {
 	{".", "(*loader).lookAhead", 0},
 	{".", "(*loader).setAhead", 0},
 	{".", "(*loader).loadAhead", 0},
-	{".", "(*loader).prefetchUpcoming", 0},
 	{".", "(*source).drain", 0},
 	{".", "(*Endpoint).Transmit", 0},
 	{".", "(*Endpoint).TransmitBatch", 0},
