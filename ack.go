@@ -51,7 +51,7 @@ func (e *Endpoint) confirm(now int64, x pdc.Confirmed, in *Datagram, r *Received
 		if ev.Kind == ses.EventDone {
 			e.source.finish(now, last.Message(), &ev)
 		}
-		if e.flows[x.PDC.ID()].ahead <= submitLow {
+		if e.source.leads[x.PDC.ID()].ahead <= submitLow {
 			e.source.refill(now, x.PDC)
 		}
 	}

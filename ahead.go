@@ -2,6 +2,7 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -32,10 +33,9 @@ const aheadLeast = 4
 // for prefetchRest, aheadBy packets later. All lines have to be covered: a single missing
 // line costs nearly as much as all.
 type ahead struct {
-	ids  [batchMost + 2*aheadBy]uint16 // PDCs, from aheadBy on; the others are 0, nobody's
-	next int                           // next step: the first stage of one packet, the second of an earlier one
-	end  int                           // steps in all
-	send bool                          // packets may be sent meanwhile
+	ids  [batchMost + 2*aheadBy]pds.PDCID // PDCs, from aheadBy on; the others are 0, nobody's
+	next int                              // next step: the first stage of one packet, the second of an earlier one
+	end  int                              // steps in all
 }
 
 // lookAhead begins to load the lines for the first packets of in, at most batchMost, and
@@ -50,8 +50,7 @@ func (l *loader) lookAhead(in []Datagram, room int) int {
 		return len(in)
 	}
 	l.prefetched = len(in)
-	l.ahead.send = room > 0
-	l.prefetchUpcoming(min(len(in), room))
+	l.prefetchSenders(l.pds.Fast().Upcoming(min(len(in), room)))
 	l.loadAhead(2 * aheadBy)
 	return len(in)
 }
@@ -59,7 +58,7 @@ func (l *loader) lookAhead(in []Datagram, room int) int {
 // setAhead begins an ahead for the packets; false if any is a request.
 func (l *loader) setAhead(in []Datagram) bool {
 	a := &l.ahead
-	a.ids = [len(a.ids)]uint16{}
+	a.ids = [len(a.ids)]pds.PDCID{}
 	for i := range in {
 		id, request := l.named(in[i].Packet)
 		if request {
@@ -75,9 +74,9 @@ func (l *loader) setAhead(in []Datagram) bool {
 func (l *loader) loadAhead(n int) {
 	a := &l.ahead
 	for n = min(n, a.end-a.next); n > 0; n-- {
-		ids := (*[aheadBy + 1]uint16)(a.ids[a.next:])
+		ids := (*[aheadBy + 1]pds.PDCID)(a.ids[a.next:])
 		l.prefetchPDC(ids[aheadBy])
-		l.prefetchRest(ids[0], a.send)
+		l.prefetchRest(ids[0])
 		a.next++
 	}
 }

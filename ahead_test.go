@@ -56,7 +56,7 @@ func TestAheadKnowsWhoseTurnItIs(t *testing.T) {
 	l := loader{flows: make([]flow, 10)}
 	a := &l.ahead
 	require.True(t, l.setAhead([]Datagram{ack(5), ack(9), {Packet: []byte{1}}, ack(10), ack(7)}))
-	require.Equal(t, []uint16{5, 9, 0, 0, 7}, a.ids[aheadBy:aheadBy+5], "what is too short and what is not there are nobody's")
+	require.Equal(t, []pds.PDCID{5, 9, 0, 0, 7}, a.ids[aheadBy:aheadBy+5], "what is too short and what is not there are nobody's")
 	require.Equal(t, 5+aheadBy, a.end-a.next)
 	request := ack(1)
 	request.Packet[0] = byte(pds.TypeRUDReq) << 3

@@ -129,7 +129,7 @@ func (s *answers) alike(i uint16, most int) (n int) {
 // asks for an acknowledgement: a PDC with data outstanding cannot be closed in order, and
 // nobody knows whether a further request follows.
 func (s *source) pumpAnswers(now int64, f *flow) {
-	for f.ahead < s.submitAhead && f.answers.head != 0 {
+	for s.lead(f).ahead < s.submitAhead && f.answers.head != 0 {
 		i := f.answers.head - 1
 		a := &s.answers.slot[i]
 		id := a.id(i)
@@ -137,7 +137,7 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 			Handle: uint64(id), Size: uint16(s.overhead + int64(a.reply.Len()) + int64(a.length)), Next: pds.NextHdr(a.reply.Form),
 			AR: true,
 		}, s.answers.alike(i, int(s.submitAhead)))
-		f.ahead += int16(n)
+		s.lead(f).ahead += int16(n)
 		for range n {
 			s.answers.pop(&f.answers)
 		}

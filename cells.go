@@ -85,8 +85,7 @@ func (c *cellar) clear(now int64, k *creditor) {
 
 // celled finds the sender of a request of TFC that has arrived, nil where there is no room for one.
 func (x *receiver) celled(now int64, in *Datagram) *creditSender {
-	f := &x.flows[x.res.ID.PDC.ID()]
-	f.belong(x.res.ID.PDC)
+	f := x.source.belong(x.res.ID.PDC.ID(), x.res.ID.PDC)
 	s := &x.credit.senders[f.sender.Slot()]
 	if f.sender == 0 || s.handle != f.sender {
 		if s = x.creditSender(now, in, f); s == nil {

@@ -293,7 +293,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err != nil {
 		return err
 	}
-	e.flows, e.source.asking = slab.Make[flow](ids+1), slab.Make[asking](ids+1)
+	e.flows, e.source.leads, e.source.asking = slab.Make[flow](ids+1), slab.Make[lead](ids+1), slab.Make[asking](ids+1)
 	if ids < scattered || !prefetch.Enabled {
 		e.loader.prefetched = math.MaxInt
 	}

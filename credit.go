@@ -77,8 +77,7 @@ func creditKey(in *Datagram, id uint8) table.Key {
 
 // demand takes in the credit target of a packet that arrived on a PDC.
 func (x *receiver) demand(now int64, in *Datagram) {
-	f := &x.flows[x.res.ID.PDC.ID()]
-	f.belong(x.res.ID.PDC)
+	f := x.source.belong(x.res.ID.PDC.ID(), x.res.ID.PDC)
 	k, d := x.credit, &x.res.Demand
 	s := &k.senders[f.sender.Slot()]
 	if f.sender == 0 || s.handle != f.sender {

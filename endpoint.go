@@ -50,6 +50,7 @@ type source struct {
 	target *ses.Target
 	credit *creditor
 	flows  []flow
+	leads  []lead // by PDCID
 	stats  *Stats
 	local  pdc.Addr
 	mtu    int64

@@ -129,7 +129,7 @@ func (e *Endpoint) nothingWaits(in *Datagram) bool {
 		return false
 	}
 	f := &e.flows[id]
-	return f.ahead == 0 && f.messages.head|f.answers.head == 0 && e.idle()
+	return e.source.leads[id].ahead == 0 && f.messages.head|f.answers.head == 0 && e.idle()
 }
 
 // takeACKs takes in together acknowledgements of one PDC with responses of success, those of in
@@ -186,12 +186,12 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	if id >= len(e.flows) || e.pds.HasEvents() || e.source.starved.head != 0 {
 		return nil, 0
 	}
-	f, run := &e.flows[id], &e.run
-	y := e.source.sender.Passing(Handle(f.sends), responseOf(in))
+	l, run := &e.source.leads[id], &e.run
+	y := e.source.sender.Passing(Handle(l.sends), responseOf(in))
 	if y == nil {
 		return nil, 0
 	}
-	most := roomy(out[:min(len(out), int(f.ahead), f.run(), pdc.RunMax)])
+	most := roomy(out[:e.source.run(acks[0].DPDCID(), min(len(out), int(l.ahead), pdc.RunMax))])
 	if most == 0 {
 		return nil, 0
 	}
@@ -204,8 +204,8 @@ func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out 
 	n = int(run.N)
 	h, _ := run.Handle(0)
 	e.describeMiddles(out[:n], p, 0, y, uint32(h-uint64(first))*y.MTU())
-	if f.sent(n) {
-		e.source.pump(now, f)
+	if l.sent(n) {
+		e.source.goOn(now, &e.flows[id])
 	}
 	if n < len(out) && !e.idle() {
 		n += e.TransmitBatch(now, out[n:])

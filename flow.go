@@ -23,41 +23,64 @@ type flow struct {
 	messages chain
 	answers  chain
 	pdc      pdc.Handle
-	ahead    int16       // packets handed over and not sent
 	nextWait uint16      // PDCID of the next in Endpoint.starved; 0: none
-	sends    uint16      // slot of the message that handed over packets last
 	waits    bool        // it is in Endpoint.starved
 	mtu      uint8       // of a peer that has said it, in units of 1024 bytes; 0: none has; and flowLate
 	sender   rccc.Handle // whose credit we schedule; 0: none
 	fetches  roll        // messages of ours that wait for their peer, see msgFetch
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
+	_        [4]byte
 }
 
 // flowLate in flow.mtu: a message that waited for data on this PDC has failed, and data asked
 // for may come late.
 const flowLate = 1 << 7
 
-// belong makes f the flow of h, emptied if of an earlier PDC before.
-func (f *flow) belong(h pdc.Handle) {
+// A lead is the part of a flow that each packet needs. Leads are small, so that caches hold those
+// of all PDCs.
+type lead struct {
+	ahead int16  // packets handed over and not sent
+	sends uint16 // slot of the message that handed over packets last
+}
+
+// lead is that of a flow.
+func (s *source) lead(f *flow) *lead { return &s.leads[f.pdc.ID()] }
+
+// belong makes the flow of PDCID id that of h, and empties the flow of an earlier PDC.
+func (s *source) belong(id pds.PDCID, h pdc.Handle) *flow {
+	f := &s.flows[id]
 	if f.pdc != h {
 		*f = flow{pdc: h, nextWait: f.nextWait, waits: f.waits}
+		s.leads[id] = lead{}
+	}
+	return f
+}
+
+// sent takes note that n packets have been sent for the first time, and reports whether few are
+// left: then goOn is to follow.
+func (l *lead) sent(n int) bool {
+	l.ahead -= int16(n)
+	return l.ahead <= submitLow
+}
+
+// goOn hands other packets of f over, if there are some.
+func (s *source) goOn(now int64, f *flow) {
+	if f.messages.head != 0 || f.answers.head != 0 {
+		s.pump(now, f)
 	}
 }
 
-// sent takes note of n packets sent for the first time, and reports whether to hand over
-// more.
-func (f *flow) sent(n int) bool {
-	f.ahead -= int16(n)
-	return f.ahead <= submitLow && (f.messages.head != 0 || f.answers.head != 0)
-}
-
-// run is how many packets may be sent before others are to be handed over: they are to come when
-// they do where packets go one by one.
-func (f *flow) run() int {
-	if f.messages.head|f.answers.head == 0 {
-		return max(int(f.ahead), 1)
+// run is how many packets of a flow, of most, may be sent before others are to be handed over:
+// they are to come when they do where packets go one by one.
+func (s *source) run(id pds.PDCID, most int) int {
+	ahead := int(s.leads[id].ahead)
+	if most <= ahead-submitLow {
+		return most
 	}
-	return max(int(f.ahead)-submitLow, 1)
+	if f := &s.flows[id]; f.messages.head|f.answers.head != 0 {
+		ahead -= submitLow
+	}
+	return min(most, max(ahead, 1))
 }
 
 // A chain is a queue, linked through what is in it: messages and answers by their slot plus
@@ -107,7 +130,7 @@ func (s *source) pump(now int64, f *flow) {
 	if f.answers.head != 0 {
 		s.pumpAnswers(now, f)
 	}
-	for f.ahead < s.submitAhead && f.messages.head != 0 {
+	for s.lead(f).ahead < s.submitAhead && f.messages.head != 0 {
 		rec := &s.messages[f.messages.head-1]
 		alike, _ := s.sender.Next(now, rec.handle, &s.tx)
 		if alike == 0 {
@@ -155,8 +178,9 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 		return err
 	}
 	_ = s.sender.Handed(rec.handle, uint32(n))
-	f.sends = uint16(rec.handle)
-	f.ahead += int16(n)
+	l := s.lead(f)
+	l.sends = uint16(rec.handle)
+	l.ahead += int16(n)
 	rec.left = max(rec.left-int64(n)*int64(p.Size), 0)
 	if rec.flags&msgAsks != 0 && !q.Notice {
 		units := uint32(n) * unitsOf(q.Asks)

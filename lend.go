@@ -58,9 +58,7 @@ func (s *source) readOn(rec *message, h pdc.Handle) {
 		s.reading.strike(&s.flows[rec.reader.ID()].readers, rec.entry())
 	}
 	if rec.reader = h; h != 0 {
-		f := &s.flows[h.ID()]
-		f.belong(h)
-		s.reading.enter(&f.readers, rec.entry())
+		s.reading.enter(&s.belong(h.ID(), h).readers, rec.entry())
 	}
 }
 

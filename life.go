@@ -112,7 +112,7 @@ func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	}
 	rec.pdc = h
 	f := &s.flows[h.ID()]
-	if f.pdc == h && f.messages.head|f.answers.head == 0 && f.ahead < s.submitAhead && f.mtu == 0 && rec.flags&msgFetch == 0 &&
+	if f.pdc == h && f.messages.head|f.answers.head == 0 && s.lead(f).ahead < s.submitAhead && f.mtu == 0 && rec.flags&msgFetch == 0 &&
 		s.handOver(now, rec, f) {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	if f.pdc != h {
 		s.asking[h.ID()] = asking{}
 	}
-	f.belong(h)
+	s.belong(h.ID(), h)
 	if mtu := f.mtu &^ flowLate; mtu != 0 {
 		_ = s.sender.Cut(rec.handle, uint32(mtu)<<10)
 	}
@@ -145,8 +145,9 @@ func (s *source) handOver(now int64, rec *message, f *flow) bool {
 		return false
 	}
 	_ = s.sender.Handed(rec.handle, 1)
-	f.sends = uint16(rec.handle)
-	f.ahead++
+	l := s.lead(f)
+	l.sends = uint16(rec.handle)
+	l.ahead++
 	return true
 }
 

@@ -75,8 +75,8 @@ func (s *source) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
 // behind a failed message. Flows waiting for memory get memory in turn, see feed.
 func (s *source) refill(now int64, h pdc.Handle) {
 	f := &s.flows[h.ID()]
-	if f.pdc == h && !f.waits && f.ahead <= submitLow && (f.answers.head != 0 || f.messages.head != 0) {
-		s.pump(now, f)
+	if f.pdc == h && !f.waits && s.leads[h.ID()].ahead <= submitLow {
+		s.goOn(now, f)
 	}
 }
 
@@ -113,7 +113,7 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 		if c == pdc.CauseNone {
 			c = pdc.CauseClosed
 		}
-		f.ahead = s.submitAhead // so that nothing more is handed over
+		s.leads[h.ID()].ahead = s.submitAhead // so that nothing more is handed over
 		for f.messages.head != 0 {
 			rec := &s.messages[f.messages.head-1]
 			if n, _ := s.sender.Next(now, rec.handle, &s.tx); n == 0 {
@@ -127,7 +127,7 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 			s.readOn(&s.messages[f.readers.head-1], 0)
 		}
 		s.giveUp(now, s.reading, &f.readers, c, ev.Nack)
-		f.belong(0)
+		s.belong(h.ID(), 0)
 	}
 }
 

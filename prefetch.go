@@ -36,13 +36,13 @@ func (l *loader) load(in []Datagram) {
 // prefetchBatch is Prefetch of up to batchMost packets. The result is the number of packets
 // other than requests.
 func (l *loader) prefetchBatch(in []Datagram) int {
-	var ids [batchMost]uint16 // of PDCs that send
+	var ids [batchMost]pds.PDCID // of PDCs that send
 	k := 0
 	for i := range in {
 		id, request := l.named(in[i].Packet)
 		if request {
-			_, peer := l.pds.Fast().Lines(id)
-			message := l.target.Line(id)
+			_, peer := l.pds.Fast().Lines(uint16(id))
+			message := l.target.Line(uint16(id))
 			prefetch.Lines(peer, peer, message, message)
 		} else {
 			ids[k%batchMost] = id
@@ -50,7 +50,7 @@ func (l *loader) prefetchBatch(in []Datagram) int {
 		}
 	}
 	l.prefetchSenders(ids[:k])
-	l.prefetchUpcoming(k)
+	l.prefetchSenders(l.pds.Fast().Upcoming(k))
 	return k
 }
 
@@ -60,65 +60,54 @@ func (l *loader) prefetchACK(b []byte) {
 	l.prefetched++
 	id, _ := l.named(b)
 	l.prefetchPDC(id)
-	l.prefetchRest(id, true)
-}
-
-// prefetchUpcoming begins to load the memory for the next n PDCs in line to send, maybe after
-// the first packet received.
-func (l *loader) prefetchUpcoming(n int) {
-	var ids [batchMost]uint16
-	next := l.pds.Fast().Upcoming(min(n, batchMost))
-	for i, id := range next {
-		ids[i%batchMost] = uint16(id)
-	}
-	l.prefetchSenders(ids[:len(next)])
+	l.prefetchRest(id)
 }
 
 // prefetchSenders begins to load the memory for acknowledgements for the given PDCs, and for
-// the packets released.
-func (l *loader) prefetchSenders(ids []uint16) {
+// the packets released; or for PDCs next in line to send.
+func (l *loader) prefetchSenders(ids []pds.PDCID) {
 	for _, id := range ids {
 		l.prefetchPDC(id)
 	}
 	for _, id := range ids {
-		l.prefetchRest(id, true)
+		l.prefetchRest(id)
 	}
 }
 
-// prefetchPDC begins to load what the number of a PDC leads to: the PDC, its flow, and its
-// context.
-func (l *loader) prefetchPDC(id uint16) {
-	send, peer := l.pds.Fast().Lines(id)
-	flow := uintptr(unsafe.Pointer(&l.flows[id]))
-	prefetch.Lines(send, peer, flow, flow)
-	prefetch.Lines(l.cc.ContextLines(id))
+// prefetchPDC begins to load what the number of a PDC leads to: the PDC, its context, and the
+// message that the flow handed over last, to which nearly always the packets sent and
+// acknowledged belong. The flow has a line to itself, for the case that others are to follow.
+func (l *loader) prefetchPDC(id pds.PDCID) {
+	send, peer := l.pds.Fast().Lines(uint16(id))
+	lead := l.source.leads[id]
+	message := l.source.sender.Line(lead.sends)
+	flow := message
+	if lead.ahead <= submitLow+few {
+		flow = uintptr(unsafe.Pointer(&l.flows[id]))
+	}
+	prefetch.Lines(send, peer, message, flow)
+	prefetch.Lines(l.cc.ContextLines(uint16(id)))
 }
 
-// prefetchRest begins to load what those lines lead to: the message that the
-// flow handed over last, to which nearly always the packets sent and acknowledged belong; the
-// record of the packet that is acknowledged and, if packets may be sent, of the next one.
-func (l *loader) prefetchRest(id uint16, send bool) {
-	f := &l.flows[id]
-	message := l.source.sender.Line(f.sends)
-	row, next, acked, sent := l.pds.Fast().PacketLines(id)
-	if !send {
-		next, sent = row, message
-	}
-	prefetch.Lines(row, next, acked, sent)
-	prefetch.Lines(message, message, message, message)
-	if i := f.messages.head; i != 0 && f.ahead <= submitLow+few {
-		unsubmitted, ring := l.pds.Fast().SubmitLines(id)
-		prefetch.Lines(unsubmitted, ring, uintptr(unsafe.Pointer(&l.source.messages[i-1].left)), message+prefetch.Line)
+// prefetchRest begins to load the records that the PDC's lines lead to, those of the packet
+// acknowledged next and of the packet sent next, and the memory for packets handed over then.
+func (l *loader) prefetchRest(id pds.PDCID) {
+	prefetch.Lines(l.pds.Fast().PacketLines(uint16(id)))
+	if lead := l.source.leads[id]; lead.ahead <= submitLow+few {
+		if i := l.flows[id].messages.head; i != 0 {
+			unsubmitted, ring := l.pds.Fast().SubmitLines(uint16(id))
+			prefetch.Lines(unsubmitted, ring, uintptr(unsafe.Pointer(&l.source.messages[i-1].left)), l.source.sender.Line(lead.sends)+prefetch.Line)
+		}
 	}
 }
 
 // named reads the dpdcid of a request or an acknowledgement, and whether b is a request. A
 // PDCID out of range becomes 0, nobody's.
-func (l *loader) named(b []byte) (id uint16, request bool) {
+func (l *loader) named(b []byte) (id pds.PDCID, request bool) {
 	if len(b) < pds.RequestLen {
 		return 0, false
 	}
-	if id = binary.BigEndian.Uint16(b[10:]); int(id) >= len(l.flows) {
+	if id = pds.PDCID(binary.BigEndian.Uint16(b[10:])); int(id) >= len(l.flows) {
 		id = 0
 	}
 	return id, pds.Type(b[0] >> 3).IsRequest()

@@ -179,8 +179,7 @@ func (x *receiver) promise(now int64, buf []byte, r *Received) int {
 	}
 	n := x.respond(now, pdc.RespondDefault, d.Response.AppendTo(x.bytes[:0]), buf)
 	r.Action, r.Length = ses.ActionNone, 0 // the bytes are asked for when they are sent
-	f := &x.flows[x.res.ID.PDC.ID()]
-	f.belong(x.res.ID.PDC)
+	f := x.source.belong(x.res.ID.PDC.ID(), x.res.ID.PDC)
 	x.source.answers.push(&f.answers, uint16(id))
 	x.source.pumpAnswers(now, f)
 	return n

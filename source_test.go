@@ -316,6 +316,7 @@ func requireSources(t *testing.T, a, b *Endpoint, all bool) {
 		}
 		require.Equal(t, b.source.sender, a.source.sender)
 		require.Equal(t, b.flows, a.flows)
+		require.Equal(t, b.source.leads, a.source.leads)
 		require.Equal(t, b.source.messages, a.source.messages)
 	}
 }

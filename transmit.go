@@ -92,8 +92,8 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	if !some {
 		return 0
 	}
-	f, x := &e.flows[id], &e.run
-	p := e.pds.Fast().TransmitRun(now, min(len(out), f.run()), x)
+	l, x := &e.source.leads[id], &e.run
+	p := e.pds.Fast().TransmitRun(now, e.source.run(id, len(out)), x)
 	if p == nil {
 		return 0
 	}
@@ -108,8 +108,8 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		e.describeEdge(&out[k], p, k, h)
 		k++
 	}
-	if n = int(x.N); f.sent(n) {
-		e.source.pump(now, f)
+	if n = int(x.N); l.sent(n) {
+		e.source.goOn(now, &e.flows[id])
 	}
 	return n
 }
@@ -174,7 +174,9 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 		}
 	}
 	if !o.Retx {
-		e.source.sentOne(now, o.PDC)
+		if id := o.PDC.ID(); e.source.leads[id].sent(1) {
+			e.source.goOn(now, &e.flows[id])
+		}
 	}
 }
 
@@ -194,13 +196,6 @@ func (s *source) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHand
 	out.Packet = buf[:at+n]
 	to := &out.Payload
 	to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, p.Message(), y.Cookie, 0
-}
-
-// sentOne refills a flow after a packet's first transmission.
-func (s *source) sentOne(now int64, h pdc.Handle) {
-	if f := &s.flows[h.ID()]; f.sent(1) {
-		s.pump(now, f)
-	}
 }
 
 // sendDatagram sends the one packet of a UUD message, ending the message.
