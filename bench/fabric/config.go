@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/ccc/baseline"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
 	"github.com/uetcc/uetcc/internal/check"
@@ -106,6 +107,7 @@ type Config struct {
 	InitialCwnd int64             // bytes; 0: MaxWnd
 	FirstCredit int64             // bytes sent before any credit was granted; 0: MaxWnd
 	Tuning      nscc.Tuning       // of every window; times are nanoseconds
+	EQDS        bool              // [baseline.EQDS] in place of Control and FirstCredit
 	AckBytes    int64             // received bytes that cause an acknowledgement; 0: 16,384
 
 	// PairRTT has each window begin with the base round trip of the window's two hosts instead
@@ -192,6 +194,9 @@ func (c *Config) fill() error {
 	}
 	c.Rate = cmp.Or(c.Rate, 100e9)
 	c.Hop = cmp.Or(c.Hop, link.Microsecond)
+	if c.EQDS {
+		c.Control = ccc.ControlRCCC
+	}
 	c.PacketBytes = cmp.Or(c.PacketBytes, c.defaultPacket())
 	c.End = cmp.Or(c.End, 100*link.Second)
 	c.Entropy.Values = cmp.Or(c.Entropy.Values, 64)
@@ -264,6 +269,11 @@ func (c *Config) check() error {
 		return err
 	}
 	c.BaseRTT = cmp.Or(c.BaseRTT, c.Topology.BaseRTT(c.PacketBytes, HeaderBytes)+4*c.NICLatency)
+	if c.EQDS {
+		if _, err := rccc.NewPullPolicy(c.eqds()); err != nil {
+			return fmt.Errorf("%w: EQDS: %w", ErrConfig, err)
+		}
+	}
 	return c.checkPackets()
 }
 
@@ -325,8 +335,11 @@ func (c *Config) contextParams() (ccc.Params, error) {
 	if c.Rules == RulesHTSim {
 		n.Profile = nscc.ProfileHTSim
 	}
-	credit := rccc.Config{InitialCredit: c.FirstCredit}
-	return ccc.NewParams(ccc.Config{NSCC: n, RCCC: credit, Entropy: c.Entropy, Control: c.Control, Mode: c.Mode})
+	all := ccc.Config{NSCC: n, RCCC: rccc.Config{InitialCredit: c.FirstCredit}, Entropy: c.Entropy, Control: c.Control, Mode: c.Mode}
+	if c.EQDS {
+		all, _ = baseline.EQDS(all, c.PacketBytes)
+	}
+	return ccc.NewParams(all)
 }
 
 // retransmitTimeout is htsim's least: 15 us and six full queues, each with the packet being

@@ -2,7 +2,9 @@ package fabric
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/ccc/baseline"
 	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/rccc"
 )
 
@@ -34,11 +36,15 @@ func (s builder) makeCreditPorts() error {
 	s.slowsCredit = s.cfg.slowsCredit()
 	s.credits = make([]creditPort, s.hosts)
 	window := s.params.RCCC().MaxCredit()
+	policy := rccc.PullConfig{MaxCredit: window, LikeHtsim: s.cfg.Rules == RulesHTSim}
+	if s.cfg.EQDS {
+		policy = s.cfg.eqds()
+	}
 	for host, n := range senders {
 		if n == 0 {
 			continue
 		}
-		pull, err := rccc.NewPullPolicy(rccc.PullConfig{MaxCredit: window, LikeHtsim: s.cfg.Rules == RulesHTSim})
+		pull, err := rccc.NewPullPolicy(policy)
 		if err != nil {
 			return err
 		}
@@ -73,6 +79,12 @@ func (s builder) startCreditPorts() {
 // no window reacts to it.
 func (c *Config) fabricRate() rccc.FabricConfig {
 	return rccc.FabricConfig{Oversubscription: c.Topology.oversubscription(), RTT: c.BaseRTT.Nanoseconds()}
+}
+
+// eqds is how receivers grant credit with Config.EQDS.
+func (c *Config) eqds() rccc.PullConfig {
+	_, pull := baseline.EQDS(ccc.Config{NSCC: nscc.Config{LinkRate: c.hostRate() / 8, BaseRTT: c.BaseRTT.Nanoseconds()}}, c.PacketBytes)
+	return pull
 }
 
 // slowsCredit reports whether credit is slowed so.

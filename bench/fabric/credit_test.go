@@ -103,3 +103,42 @@ func TestCreditAllToAllAgainstHtsim(t *testing.T) {
 	require.InEpsilon(t, 322, p99, 0.02)
 	require.InEpsilon(t, 11_264, acks, 0.03)
 }
+
+// EQDS on both kinds of node: a bandwidth-delay product leaves before any credit is there, the last
+// hop of an incast never has more than the first windows, all senders get as much, and marks change
+// nothing.
+func TestEQDS(t *testing.T) {
+	for _, node := range []NodeKind{NodeLight, NodeEndpoint} {
+		first := &unasked{}
+		alone := run(t, Config{Matrix: matrix(t, "Nodes 16\nConnections 1\n0->13 start 0 size 1000000\n"), Node: node, EQDS: true, Watch: first})
+		require.InDelta(t, alone.Parameters.BDP, first.bytes, float64(2*alone.Parameters.PacketBytes), "%v", node)
+		require.Equal(t, "rccc", alone.Parameters.Control)
+		var times []Summary
+		for _, silent := range []bool{false, true} {
+			r := run(t, Config{Matrix: incastMatrix(t, 7), Node: node, EQDS: true, NoECN: silent})
+			require.GreaterOrEqual(t, r.JainIndex, 0.99, "%v", node)
+			require.LessOrEqual(t, r.FCT.Max, 1.02*(r.LowerBound+r.Parameters.BaseRTT), "%v", node)
+			times = append(times, r.FCT)
+			for _, q := range r.Queues {
+				require.LessOrEqual(t, q.Peak, 7*r.Parameters.BDP, q.Name)
+			}
+		}
+		require.Equal(t, times[0], times[1], "%v", node)
+	}
+}
+
+// unasked counts what a host sends before the first control packet arrives there.
+type unasked struct {
+	bytes int64
+	over  bool
+}
+
+func (u *unasked) Port(*PortState) {}
+func (u *unasked) Packet(p *PacketState) {
+	switch {
+	case p.Kind == PacketControl && p.Event == PacketArrived:
+		u.over = true
+	case p.Kind == PacketData && p.Event == PacketSent && !u.over:
+		u.bytes += p.Size
+	}
+}

@@ -3,10 +3,12 @@ package fabric
 import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/ccc/baseline"
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -60,6 +62,12 @@ func (c *Config) endpointConfig(host int) uetcc.Config {
 	u.PDS.Range = min(c.MaxPSNRange, pdc.MaxRange)
 	if c.Mode != ccc.ModeEnforce { // nobody slows down, so a packet may be trimmed any number of times
 		u.PDS.MaxNackRetx, u.PDS.MaxRTORetx, u.PDS.IdleTime = 31, 15, 8_000_000_000
+	}
+	if c.EQDS {
+		u.CC, _ = baseline.EQDS(u.CC, c.PacketBytes)
+		if p, err := rccc.NewPullPolicy(c.eqds()); err == nil { // Config.check has made the same
+			u.Receiver.Policy = p
+		}
 	}
 	c.poolsOf(host, &u)
 	if c.Algorithm != nil {

@@ -4,7 +4,7 @@
 //	go run ./bench/uetsim                        the incast of figure 6-2, with and without NSCC
 //	go run ./bench/uetsim -list                  all scenarios
 //	go run ./bench/uetsim -scenario link
-//	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none,dctcp,cubic,swift,constant] [-json]
+//	go run ./bench/uetsim -matrix FILE.cm [-topo FILE.topo] [-cc nscc,rccc,both,none,eqds,dctcp,cubic,swift,constant] [-json]
 //	go run ./bench/uetsim -goal FILE [-topo FILE.topo]  what ranks compute and send, as a GOAL schedule says
 //	go run ./bench/uetsim gen ring -ranks 64 -bytes 8388608 > FILE   makes such a schedule, or a matrix
 //	go run ./bench/uetsim -node light            a lighter transport in place of the endpoints
@@ -35,8 +35,8 @@
 //
 // -cc runs the same once for each word: the engine's own (nscc, rccc, both; observe computes
 // and does not enforce; none sends all at once) and the baselines of ccc/baseline, run alone.
-// rccc is the receiver credit of EQDS in Ultra Ethernet's form. The command is a few lines around
-// package sim, good for any other algorithm as well.
+// eqds is rccc with the first window and the grants of EQDS, the ancestor of Ultra Ethernet's receiver
+// credit. The command is a few lines around package sim, good for any other algorithm as well.
 //
 // A transfer's held_us, and "held by" of -v, is the time the connection had data but could not send,
 // by cause: the window, the receiver's credit, pacing or an algorithm.

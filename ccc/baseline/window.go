@@ -1,5 +1,6 @@
 // Package baseline has congestion controls for comparison: [DCTCP], [Cubic],
-// [Swift] and a [Constant] window. Each is a [ccc.Algorithm] for one context, to run beside
+// [Swift], a [Constant] window, and the receiver credit of [EQDS] as a configuration. The others
+// are a [ccc.Algorithm] for one context, to run beside
 // the built-in controls of ccc.Control or alone with ccc.ControlNone; the zero value is ready,
 // with the parameters of the paper. Plug the Algorithm in before the context sends. Single
 // writer.

@@ -15,7 +15,7 @@ import (
 // what does not.
 func TestBaselines(t *testing.T) {
 	for _, node := range []string{"light", "endpoint"} {
-		status, out, errs := uetsim("-matrix", workloads+"incast_3-1_overlapped.tm", "-node", node, "-cc", "none,dctcp,cubic,swift,constant", "-json")
+		status, out, errs := uetsim("-matrix", workloads+"incast_3-1_overlapped.tm", "-node", node, "-cc", "none,dctcp,cubic,swift,constant,eqds", "-json")
 		require.Zero(t, status, errs)
 		var r report
 		require.NoError(t, json.Unmarshal([]byte(out), &r))
@@ -24,10 +24,10 @@ func TestBaselines(t *testing.T) {
 			trims[n.Name] = n.Result.Totals.Trimmed
 			require.Empty(t, n.Result.Violations)
 			if n.Name != "none" {
-				require.Equal(t, "none", n.Result.Parameters.Control)
+				require.Equal(t, map[bool]string{true: "rccc", false: "none"}[n.Name == "eqds"], n.Result.Parameters.Control)
 			}
 		}
-		for _, cc := range []string{"dctcp", "cubic", "swift"} {
+		for _, cc := range []string{"dctcp", "cubic", "swift", "eqds"} {
 			require.Less(t, trims[cc], trims["none"], "%s on %s", cc, node)
 		}
 	}
@@ -47,5 +47,5 @@ func TestOwnAlgorithm(t *testing.T) {
 	require.Equal(t, map[[2]int]bool{{0, 13}: true}, pairs)
 	require.Contains(t, out.String(), "mine")
 	require.Equal(t, 2, Main([]string{"-matrix", workloads + "one.cm", "-cc", "his"}, own, &out, &errs))
-	require.Contains(t, errs.String(), `-cc "his", want one of none, nscc, rccc, both, observe, mine`)
+	require.Contains(t, errs.String(), `-cc "his", want one of none, nscc, rccc, both, observe, eqds, mine`)
 }

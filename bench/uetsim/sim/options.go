@@ -226,19 +226,21 @@ func (o *options) changed() bool {
 type ccMode struct {
 	control ccc.Control
 	mode    ccc.Mode
+	eqds    bool
 }
 
 // words are all words of -cc: the engine's, then the algorithms.
 func (o *options) words() []string {
-	return append([]string{"none", "nscc", "rccc", "both", "observe"}, slices.Sorted(maps.Keys(o.algorithms))...)
+	return append([]string{"none", "nscc", "rccc", "both", "observe", "eqds"}, slices.Sorted(maps.Keys(o.algorithms))...)
 }
 
 var modes = map[string]ccMode{
-	"none":    {ccc.ControlNSCC, ccc.ModeOff},
-	"nscc":    {ccc.ControlNSCC, ccc.ModeEnforce},
-	"rccc":    {ccc.ControlRCCC, ccc.ModeEnforce},
-	"both":    {ccc.ControlBoth, ccc.ModeEnforce},
-	"observe": {ccc.ControlNSCC, ccc.ModeObserve},
+	"none":    {control: ccc.ControlNSCC, mode: ccc.ModeOff},
+	"nscc":    {control: ccc.ControlNSCC, mode: ccc.ModeEnforce},
+	"rccc":    {control: ccc.ControlRCCC, mode: ccc.ModeEnforce},
+	"both":    {control: ccc.ControlBoth, mode: ccc.ModeEnforce},
+	"observe": {control: ccc.ControlNSCC, mode: ccc.ModeObserve},
+	"eqds":    {control: ccc.ControlRCCC, mode: ccc.ModeEnforce, eqds: true},
 }
 
 var schemes = map[string]ccc.Scheme{
@@ -252,9 +254,9 @@ var rules = map[string]fabric.Rules{"spec": fabric.RulesSpec, "htsim": fabric.Ru
 func (o *options) with(c fabric.Config, cc string) fabric.Config {
 	m, ok := modes[cc]
 	if !ok {
-		m, c.Algorithm = ccMode{ccc.ControlNone, ccc.ModeEnforce}, o.algorithms[cc]
+		m, c.Algorithm = ccMode{control: ccc.ControlNone, mode: ccc.ModeEnforce}, o.algorithms[cc]
 	}
-	c.Control, c.Mode, c.Progress, c.Seed = m.control, m.mode, o.progress, o.seed
+	c.Control, c.Mode, c.EQDS, c.Progress, c.Seed = m.control, m.mode, m.eqds, o.progress, o.seed
 	c.Stop, c.Held = o.stop, o.verbose || o.json || o.html != ""
 	c.Node = nodes[o.node]
 	if o.series.path != "" {
