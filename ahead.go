@@ -14,7 +14,7 @@ type loader struct {
 	flows  []flow
 	source *source
 
-	prefetched int // how many of the next acknowledgements need no prefetchACK; with few PDCs all
+	prefetched int // number of next acknowledgements without need of prefetchACK; with few PDCs all
 	ahead      ahead
 }
 
@@ -32,8 +32,8 @@ const aheadLeast = 4
 // for prefetchRest, aheadBy packets later. All lines have to be covered: a single missing
 // line costs nearly as much as all.
 type ahead struct {
-	ids  [batchMost + 2*aheadBy]uint16 // PDCs, from aheadBy on; the others are 0, nobody's
-	next int                           // next step: the first stage of one packet, the second of an earlier one
+	ids  [batchMost + 2*aheadBy]uint16 // PDCs, from aheadBy on; elsewhere 0, nobody's
+	next int                           // next step: the first stage of a packet, the second of an earlier packet
 	end  int                           // steps in all
 	send bool                          // packets may be sent meanwhile
 }

@@ -25,12 +25,12 @@ type flow struct {
 	pdc      pdc.Handle
 	ahead    int16       // packets handed over and not sent
 	nextWait uint16      // PDCID of the next in Endpoint.starved; 0: none
-	sends    uint16      // slot of the message that handed over packets last
-	waits    bool        // it is in Endpoint.starved
-	mtu      uint8       // of a peer that has said it, in units of 1024 bytes; 0: none has; and flowLate
-	sender   rccc.Handle // whose credit we schedule; 0: none
-	fetches  roll        // messages of ours that wait for their peer, see msgFetch
-	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
+	sends    uint16      // slot of the message whose packets were handed over last
+	waits    bool        // the flow is in Endpoint.starved
+	mtu      uint8       // the peer's MTU if told, in units of 1024 bytes; 0: not told; and flowLate
+	sender   rccc.Handle // the peer's sender of scheduled credit; 0: none
+	fetches  roll        // local messages waiting for the peer, see msgFetch
+	readers  roll        // local rendezvous sends read by the peer on the PDC
 }
 
 // flowLate in flow.mtu: a message that waited for data on this PDC has failed, and data asked
@@ -130,7 +130,7 @@ func (s *source) pump(now int64, f *flow) {
 			return
 		default:
 			if s.pds.HasEvents() {
-				return // they say why the PDC has ended
+				return // the events carry the reason of the PDC's end
 			}
 			s.failNext(now, rec, pdc.CauseClosed, 0)
 		}

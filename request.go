@@ -178,7 +178,7 @@ func (x *receiver) promise(now int64, buf []byte, r *Received) int {
 		a.owed = false // no room to keep so much; for an atomic there always is
 	}
 	n := x.respond(now, pdc.RespondDefault, d.Response.AppendTo(x.bytes[:0]), buf)
-	r.Action, r.Length = ses.ActionNone, 0 // the bytes are asked for when they are sent
+	r.Action, r.Length = ses.ActionNone, 0 // the bytes are asked for when sent
 	f := &x.flows[x.res.ID.PDC.ID()]
 	f.belong(x.res.ID.PDC)
 	x.source.answers.push(&f.answers, uint16(id))
