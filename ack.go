@@ -86,7 +86,7 @@ func (x *receiver) receiveGeneralACK(now int64, in *Datagram, r *Received) {
 func (x *receiver) onResponse(now int64, b []byte, r *Received) {
 	at, h := x.res.Header, x.res.Handle
 	r.Payload = at
-	if isAnswer(h) { // to data of ours, about which it can say nothing
+	if isAnswer(h) { // to local data, about which a response says nothing
 		x.source.settled(now, &pdc.Event{Kind: pdc.EventResponse, PDC: x.res.ID.PDC, Handle: h})
 		return
 	}

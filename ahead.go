@@ -15,7 +15,7 @@ type loader struct {
 	flows  []flow
 	source *source
 
-	prefetched int // how many of the next acknowledgements need no prefetchACK; with few PDCs all
+	prefetched int // number of next acknowledgements without need of prefetchACK; with few PDCs all
 	ahead      ahead
 }
 

@@ -23,9 +23,9 @@ type answer struct {
 	reply   ses.Reply // header of the data
 	length  uint32
 	gen     uint16 // odd: in use
-	next    uint16 // in its chain, slot + 1
+	next    uint16 // in the answer's chain, slot + 1
 	owed    bool   // by the caller
-	lender  Handle // the rendezvous send that is read by it
+	lender  Handle // the rendezvous send being read
 }
 
 // id is the AnswerID of a in slot i.
@@ -34,7 +34,7 @@ func (a *answer) id(i uint16) AnswerID { return AnswerID(a.gen)<<16 | AnswerID(i
 // answers is the slab of answers.
 type answers struct {
 	slot []answer
-	held []uint16 // by PDCID: how many are for requests on it
+	held []uint16 // by PDCID: number of answers to requests on the PDC
 	free chain    // of the free slots: the oldest first, so that the handles of answers in a row count up
 	live int
 }
@@ -142,7 +142,7 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 			s.answers.pop(&f.answers)
 		}
 		switch {
-		case err == nil, n > 0 && err == pdc.ErrNoMemory: // which comes again with the next, if there is one
+		case err == nil, n > 0 && err == pdc.ErrNoMemory: // the error comes again with the next answer, if any
 		case err == pdc.ErrWindowFull:
 			return
 		case err == pdc.ErrNoMemory:

@@ -24,15 +24,15 @@ const firstAsked = 64 << 10 / askUnit
 // (NO_SES_MSG_AVAIL), each packet for NACK_Retx_Time.
 type asking struct {
 	size    uint32 // 0: nothing is known yet
-	most    uint32 // growth by what arrives ends here; 0: nowhere
+	most    uint32 // growth by arrivals ends here; 0: nowhere
 	asked   uint32
 	arrived uint32
 	end     uint32 // the round is over when arrived gets here
-	began   uint32 // arrived at its begin
-	at      int64  // its begin
-	least   uint32 // the shortest round, units of 64 ns; 0: none was whole
-	limited bool   // the window has kept a packet back in this round
-	cut     bool   // in this round
+	began   uint32 // arrived at the round's begin
+	at      int64  // begin of the round
+	least   uint32 // the shortest round, units of 64 ns; 0: no whole round yet
+	limited bool   // the window has kept a packet back in the present round
+	cut     bool   // in the present round
 }
 
 // askedMost, units, is a window of 8 GB, and keeps totals apart that differ by 1.

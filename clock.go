@@ -4,8 +4,8 @@ package uetcc
 // on from the last time at the caller's pace, so no timer waits until the caller's clock has
 // caught up.
 type clock struct {
-	last   int64 // ns; the latest time that was given out
-	skew   int64 // what it adds, ns
+	last   int64 // ns; the latest time given out
+	skew   int64 // the difference added, ns
 	tapped bool  // the endpoint has a Config.Tap
 	odd    bool  // no time stands for itself without a closer look: skew is not 0, or tapped
 }
@@ -47,7 +47,7 @@ func (c *clock) readOdd(now int64) int64 {
 		return now
 	}
 	t := now + c.skew
-	if t < c.last { // it has gone back, or beyond the end of time
+	if t < c.last { // the clock has gone back, or beyond the end of time
 		t, c.skew = c.last, c.last-max(now, 0)
 		c.end()
 	}

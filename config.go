@@ -27,7 +27,7 @@ var ErrConfig = errors.New("uetcc: invalid configuration")
 // A Config sizes an [Endpoint] and sets its parameters. All memory is taken at
 // construction; a zero field means the default in the field's comment. The defaults take some 4 MB.
 type Config struct {
-	Address netip.Addr // of this FEP
+	Address netip.Addr // of the local FEP
 
 	// MTU is the payload bytes of a full packet: 1024, 2048, 4096 or 8192 (default 4096). A peer
 	// with a smaller MTU refuses the first message on each PDC, sent again then in smaller packets.
@@ -60,8 +60,8 @@ type Config struct {
 
 	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
 	Memory  pdc.MemoryConfig
-	Waiting int // messages that may wait for a PDC of each pool, up to 65,535 (default 64)
-	RUDI    int // RUDI packets that may be outstanding, up to 65,535 (default 256)
+	Waiting int // most messages waiting for a PDC of each pool, up to 65,535 (default 64)
+	RUDI    int // most RUDI packets outstanding, up to 65,535 (default 256)
 
 	// Contexts is the most congestion control contexts for messages, one for each peer and traffic
 	// class with PDCs, up to 65,535 (default 256); answers have one more. A message to a further
@@ -122,8 +122,8 @@ type Config struct {
 	// be kept or changed. Without a Tap no packet costs an instruction more.
 	Tap func(now int64, sent bool, d Datagram)
 
-	ControlTC uint8 // traffic class of acknowledgements and control packets, except probes that look for losses
-	AnswerTC  uint8 // of what peers have this side send: data of RUD and ROD reads, reads of rendezvous, ready to restart
+	ControlTC uint8 // traffic class of acknowledgements and control packets, except probes for losses
+	AnswerTC  uint8 // of packets sent on peers' behalf: data of RUD and ROD reads, reads of rendezvous, ready to restart
 
 	// Seed is the seed of PDCIDs, Start_PSNs, hashes and the choice of paths. 0, for every network,
 	// draws a seed from crypto/rand. Other values ask for determinism, in simulations and tests:
@@ -131,7 +131,7 @@ type Config struct {
 	// for packets of the former life, and acknowledge without delivery.
 	Seed uint64
 
-	Now int64 // the first time, ns: this and all later ones are 0 or more and below 2^62
+	Now int64 // the first time, ns: all times are 0 or more and below 2^62
 }
 
 // fill sets the defaults.

@@ -17,10 +17,10 @@ import (
 // but not beside NSCC, whose state has the same place in an ACK_CC.
 type creditor struct {
 	recv    *rccc.Receiver
-	byKey   *table.Map // {peer, this endpoint, ccc_id} -> slot
+	byKey   *table.Map // {peer, local endpoint, ccc_id} -> slot
 	senders []creditSender
 	held    *table.Quota // senders of each address
-	start   int64        // credit that every new sender begins with
+	start   int64        // first credit of every new sender
 	alone   bool         // without NSCC, so that acknowledgements repeat the credit
 	cells   *cellar      // with TFC, whose credit is no schedule's
 }
@@ -28,8 +28,8 @@ type creditor struct {
 // A creditSender is a context of a peer. Several PDCs may share a context.
 type creditSender struct {
 	handle rccc.Handle
-	pdc    pdc.Handle // the one it used last, which grants go out on unless it has ended
-	pdcs   int32      // live ones that it has used
+	pdc    pdc.Handle // the PDC used last, for grants unless ended
+	pdcs   int32      // live PDCs used by the sender
 	source table.Source
 }
 
@@ -253,7 +253,7 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 		s := &e.credit.senders[g.Sender.Slot()]
 		n, err := e.pds.PutCredit(s.pdc, uint32(rccc.QuantaOf(g.Cum)), buf)
 		if err != nil {
-			continue // the total is absolute: its next PDC repeats it
+			continue // the total is absolute: the sender's next PDC repeats the credit
 		}
 		info, _ := e.pds.PDC(s.pdc)
 		e.recv.control(out, n, info.Local, info.Peer)

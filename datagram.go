@@ -16,7 +16,7 @@ type Datagram struct {
 	// capacity must be at least [HeaderMax] bytes, for a reply [Endpoint.ReplyMax].
 	Packet []byte
 
-	Src, Dst pdc.Addr // of the fabric endpoints that it comes from and goes to
+	Src, Dst pdc.Addr // of the source and destination fabric endpoints
 
 	// Size is the nominal size, bytes (see [pds.NominalSize]). In: 0 stands for the size of
 	// UET over UDP with Packet.
@@ -25,10 +25,10 @@ type Datagram struct {
 	Entropy uint16       // out: the path: UDP source port, or entropy header
 	TC      uint8        // out: traffic class
 	CE      bool         // in: marked, congestion experienced
-	Trimmed pds.NackCode // in: where a switch has cut it, see [pds.DSCPs.TrimmedBy]; 0: it is whole
+	Trimmed pds.NackCode // in: the code of a switch's cut, see [pds.DSCPs.TrimmedBy]; 0: whole
 	Retx    bool         // out: was sent before
-	State   pdc.AckState // in: what the host adds to its acknowledgement for congestion control; zero: nothing
-	Payload Payload      // out: what follows Packet
+	State   pdc.AckState // in: the host's part of the acknowledgement for congestion control; zero: nothing
+	Payload Payload      // out: the bytes behind Packet
 }
 
 // nominal is the nominal size of a packet received.
@@ -44,9 +44,9 @@ func (d *Datagram) nominal() int64 {
 // Address.
 type Payload struct {
 	Length  uint32   // bytes; 0: nothing follows
-	Offset  uint32   // of the first byte within the message, or within what a read asked for
-	Message Handle   // whose data it is; 0: read data for a peer
-	Answer  AnswerID // if Message is 0: what to give [Endpoint.Refuse] when the bytes cannot be had
-	Cookie  uint64   // of the message, or of the region that is read
+	Offset  uint32   // of the first byte within the message, or within the range of a read
+	Message Handle   // the message with the data; 0: read data for a peer
+	Answer  AnswerID // if Message is 0: the id for [Endpoint.Refuse] when the bytes cannot be had
+	Cookie  uint64   // of the message, or of the region being read
 	Address uint64   // read data: the first byte's, in the numbers of the region
 }

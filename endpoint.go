@@ -26,7 +26,7 @@ type Endpoint struct {
 	contexts *ccc.Table
 	credit   *creditor // nil: no receiver credit
 	target   *ses.Target
-	flows    []flow // by PDCID; 0 is that of all RUDI packets
+	flows    []flow // by PDCID; 0 is for all RUDI packets
 
 	source source
 	recv   receiver
@@ -60,13 +60,13 @@ type source struct {
 	asking      []asking  // by PDCID
 	unanswered  []uint32  // by the slot of a message, see asks
 	key         pdc.InitiatorKey
-	overhead    int64             // nominal size of a packet beyond its semantic header and payload
+	overhead    int64             // nominal size of a packet without semantic header and payload
 	submitAhead int16             // see submitLow
-	starved     chain             // flows that wait for the manager's memory
+	starved     chain             // flows waiting for the manager's memory
 	unsent      chain             // datagrams
-	retries     *timerwheel.Wheel // messages that are to be sent again at a later time
-	hand        hand              // ends messages that do not get on
-	answers     answers           // reads and atomics that are being answered
+	retries     *timerwheel.Wheel // messages to be sent again later
+	hand        hand              // ends messages without progress
+	answers     answers           // reads and atomics being answered
 	events      completions       // for Poll
 	pause       pause
 	fetching    places // in flow.fetches
@@ -78,9 +78,9 @@ type source struct {
 	lendTag  uint64     // upper half of the keys of lent regions
 	lending  int        // messages with a lent region
 	answerTC uint8      // traffic class of errands
-	errand   ses.Errand // the one in hand
+	errand   ses.Errand // the errand in hand
 
-	errands, errandRoom int // messages in progress that are errands, and how many may be
+	errands, errandRoom int // errands in progress, and the most allowed
 }
 
 // A receiver is the half of an Endpoint that takes packets in: judging requests of peers,
@@ -94,7 +94,7 @@ type receiver struct {
 	mtu    int64
 	source *source
 
-	ackData   uint32 // the most that an acknowledgement brings
+	ackData   uint32 // the most data in an acknowledgement
 	controlTC uint8
 	tells     bool // acknowledgements say more than the host does by itself
 	backlog   backlog
@@ -113,12 +113,12 @@ type receiver struct {
 // Stats counts the events of an endpoint since creation. The manager has further counters,
 // see [pdc.Stats].
 type Stats struct {
-	Broken    uint64 // messages of peers whose PDC ended before they were whole, each an [Event]
-	StrayData uint64 // packets of read data that no message waited for
+	Broken    uint64 // messages of peers cut off by the end of the PDC, each an [Event]
+	StrayData uint64 // packets of read data without a waiting message
 	Refused   uint64 // requests put off: too many answers under way, or too many completions not polled
-	Shortages uint64 // requests of this side that a peer has put off so, see Config.Answers
+	Shortages uint64 // local requests put off by a peer for want of memory, see Config.Answers
 
-	Mismatched uint64 // responses with another message_id or JobID than the packet that they answered
+	Mismatched uint64 // responses with a message_id or JobID other than the answered packet's
 }
 
 // Stats returns the counters.
@@ -136,14 +136,14 @@ func (s Stats) String() string { return counters.String(s) }
 type Usage struct {
 	Messages int // started here and in progress
 	Events   int // completions to be polled
-	Arriving int // messages of peers, of several packets, that are not whole yet
+	Arriving int // messages of peers, of several packets, not whole yet
 	Answers  int // reads and fetching atomics of peers being answered
-	Buffered int // packets that wait for their turn, see [Endpoint.Replay]
+	Buffered int // packets waiting for a turn, see [Endpoint.Replay]
 	PDCs     int
-	Waiting  int // messages that wait for a PDC
-	RUDI     int // RUDI packets that wait for their response
+	Waiting  int // messages waiting for a PDC
+	RUDI     int // RUDI packets waiting for a response
 	Contexts int // of congestion control
-	Senders  int // peers' contexts that credit is scheduled for
+	Senders  int // peers' contexts with scheduled credit
 }
 
 // String names the counts other than 0.

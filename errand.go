@@ -27,7 +27,7 @@ func (s *source) runErrands(now int64) (ran bool) {
 		}
 		s.op = s.errand.Operation
 		rec, err := s.begin(info.Peer, s.answerTC)
-		if err != nil { // no place for it: what no read can say the target has refused
+		if err != nil { // no place for the errand: the target has refused reads impossible to express
 			s.errandDone(now, s.errand.Handle, &completion{peer: info.Peer, outcome: ses.Outcome{Status: ses.StatusFailed}})
 			continue
 		}

@@ -22,7 +22,7 @@ import (
 type Event struct {
 	Message Handle // 0 with Received
 	Cookie  uint64
-	Peer    netip.Addr // the other end; none with Unpaused
+	Peer    netip.Addr // the peer; none with Unpaused
 	Outcome ses.Outcome
 
 	// Cause is the reason, with ses.StatusPDS; with Received CauseNone, if the peer closed
@@ -34,7 +34,7 @@ type Event struct {
 
 	Unpaused   bool
 	Received   bool
-	HasData    bool // with Received: HeaderData is for this side's completion
+	HasData    bool // with Received: HeaderData is for the local completion
 	HeaderData uint64
 }
 

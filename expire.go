@@ -19,13 +19,13 @@ type hand struct {
 // standing is where a message stood at the last looks.
 type standing struct {
 	at    uint64 // a number for it
-	looks uint8  // that found the same
+	looks uint8  // with the same finding
 }
 
 const (
 	handLooks  = 64                      // in MessageTimeout
 	handRound  = handLooks / 4           // looks that see all messages
-	handRounds = handLooks/handRound + 1 // looks at a message that stands still: MessageTimeout is between the first and the last
+	handRounds = handLooks/handRound + 1 // looks at a message standing still: MessageTimeout is between the first and the last
 )
 
 func (x *hand) init(messages int, timeout int64) {
@@ -57,12 +57,12 @@ func (s *source) look(now int64) {
 // lookAt ends a message without progress for long enough.
 func (s *source) lookAt(now int64, rec *message, last *standing) {
 	at := s.sender.Standing(rec.handle)
-	if rec.flags&msgQueued != 0 { // it gets on with the one whose turn it is
+	if rec.flags&msgQueued != 0 { // progress is with the message in turn
 		at += 3 * s.sender.Standing(s.messages[s.chainOf(rec).head-1].handle)
 	}
 	if info, ok := s.pds.PDC(rec.pdc); ok && (rec.flags&msgQueued != 0 || s.sender.InFlight(rec.handle)) {
-		at ^= uint64(info.Contiguous) // and with those before it on its PDC
-		if info.Owed {                // not with the NOOPs of one that waits for its peer
+		at ^= uint64(info.Contiguous) // and with earlier messages on the same PDC
+		if info.Owed {                // not with the NOOPs of a message waiting for the peer
 			at ^= uint64(info.Base) << 32
 		}
 	}
@@ -73,7 +73,7 @@ func (s *source) lookAt(now int64, rec *message, last *standing) {
 	if last.looks++; last.looks < handRounds {
 		return
 	}
-	last.looks-- // once more in the next round, unless it is over
+	last.looks-- // once more in the next round, unless over
 	s.expire(now, rec)
 }
 

@@ -153,7 +153,7 @@ func (s *source) pump(now int64, f *flow) {
 			return
 		default:
 			if s.pds.HasEvents() {
-				return // they say why the PDC has ended
+				return // the events carry the reason of the PDC's end
 			}
 			s.failNext(now, rec, pdc.CauseClosed, 0)
 		}

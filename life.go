@@ -12,21 +12,21 @@ import (
 // message is the endpoint's state of a message in progress, beside the initiator's.
 type message struct {
 	peer   pdc.Addr
-	total  int64 // nominal bytes of all its packets
-	left   int64 // of these, announced to the manager and not submitted
+	total  int64 // nominal bytes of all packets
+	left   int64 // part of total announced to the manager and not submitted
 	handle Handle
 	pdc    pdc.Handle
 	job    ses.JobID
 	cause  pdc.Cause // first failure of the PDS
-	next   uint16    // in the chain it is in
+	next   uint16    // in the message's chain
 	mode   ses.Mode
 	tc     uint8
 	flags  msgFlags
 	nack   pds.NackCode  // with cause
-	group  uint16        // Context of its Destination
+	group  uint16        // Context of the Destination
 	readID ses.MessageID // of the read of the rest of a rendezvous send
-	lent   ses.Handle    // region that the peer reads the rest of a rendezvous send from
-	reader pdc.Handle    // PDC on which it does
+	lent   ses.Handle    // region from which the peer reads the rest of a rendezvous send
+	reader pdc.Handle    // PDC of the peer's read
 }
 
 type msgFlags uint8
@@ -39,7 +39,7 @@ const (
 	msgQueued            // in a chain
 	msgErrand            // for a send of the peer, see ses.Errand
 	msgReserved          // on a PDC of the reserved pool
-	msgAsks              // its packets ask for data, which an asking bounds
+	msgAsks              // the packets ask for data, bounded by an asking
 )
 
 // message returns the record of a handle, live or not.
@@ -207,7 +207,7 @@ func (s *source) conclude(now int64, h Handle, ev *ses.Event) {
 			f.mtu = f.mtu&flowLate | uint8(mtu>>10)
 		}
 		switch {
-		case rec.flags&msgQueued != 0 && rec.mode != ses.ModeRUDI: // it has to say that no more packets come
+		case rec.flags&msgQueued != 0 && rec.mode != ses.ModeRUDI: // the message has to announce the end of packets
 			s.pump(now, s.flowOf(rec))
 		case ev.At > now:
 			s.leave(now, rec, false)

@@ -29,8 +29,8 @@ type Destination struct {
 	Job        ses.JobID
 	PID        ses.PIDonFEP
 	Index      ses.ResourceIndex
-	Generation ses.Generation // as far as it is known: the target corrects it
-	Absolute   bool           // PID is a number of the whole FEP, not one within the job
+	Generation ses.Generation // as far as known: corrected by the target
+	Absolute   bool           // PID is a number of the whole FEP, not within the job
 
 	// Messages share PDCs only within the same Context, so ordered ones of
 	// different contexts do not wait for each other. Reserved takes PDCs of the reserved
@@ -45,14 +45,14 @@ type Message struct {
 	Mode   ses.Mode
 	Key    uint64 // memory key; the tag of a tagged send
 	Offset uint64 // from the start of the region; of a tagged atomic, of the receive buffer
-	Length uint32 // bytes, up to ses.MaxMessage; for a compare and swap those of one operand
+	Length uint32 // bytes, up to ses.MaxMessage; for a compare and swap the bytes of one operand
 	Cookie uint64 // comes back with the completion and in each [Payload]
 
 	Tagged     bool // Send and Atomic: to the receive buffer whose tag is Key
-	Fetch      bool // Atomic: bring back the previous value, which is placed as what a read brings
+	Fetch      bool // Atomic: bring back the previous value, placed like the data of a read
 	HasData    bool // HeaderData goes to the target's completion
 	HeaderData uint64
-	Initiator  uint32 // our rank, which means nothing to the transport
+	Initiator  uint32 // the local rank, without meaning to the transport
 
 	// Swap is the operation of an Atomic, the type, and the operands of a compare and swap.
 	// Other operands are the message's payload, in a byte order agreed by both hosts: the
@@ -80,7 +80,7 @@ type Message struct {
 // A Source is the place where the receiver of a rendezvous send reads the rest: a local
 // region, open while the message is in progress.
 type Source struct {
-	Process ses.Handle        // of this endpoint's target: of the message's job, addressed in the same way
+	Process ses.Handle        // of the local target: of the message's job, addressed in the same way
 	Index   ses.ResourceIndex // of memory; the endpoint chooses the key
 	Base    uint64            // address of the message's first byte
 }
@@ -165,7 +165,7 @@ func (s *source) cancel(now int64, h Handle) error {
 	}
 	p := s.message(h).pdc
 	s.conclude(now, h, &ev)
-	s.refill(now, p) // what it had asked for, others may ask for
+	s.refill(now, p) // the room asked for is free for others
 	return nil
 }
 

@@ -123,7 +123,7 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 		}
 		s.answers.releaseAll(&f.answers)
 		s.giveUp(now, s.fetching, &f.fetches, c, ev.Nack)
-		for c == pdc.CauseClosed && f.readers.head != 0 { // who closes in order has read all that it wants
+		for c == pdc.CauseClosed && f.readers.head != 0 { // a peer closing in order has read all the data wanted
 			s.readOn(&s.messages[f.readers.head-1], 0)
 		}
 		s.giveUp(now, s.reading, &f.readers, c, ev.Nack)

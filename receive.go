@@ -41,12 +41,12 @@ type Received struct {
 	// ActionAbort: forget the message whose bytes were placed with the same Cookie.
 	Action  ses.Action
 	Check   ses.Check      // why a request was refused
-	Code    ses.ReturnCode // the answer to it
-	Form    ses.Form       // of the request, for [ses.Request.Decode] from Header on; FormNone: it was no request
-	Message Handle         // the message of this side that the data is for, at Offset; 0: it goes to Address
-	Cookie  uint64         // of the region, the receive buffer, or that message
+	Code    ses.ReturnCode // the code of the answer
+	Form    ses.Form       // of the request, for [ses.Request.Decode] from Header on; FormNone: no request
+	Message Handle         // the local message for the data, at Offset; 0: the data goes to Address
+	Cookie  uint64         // of the region, the receive buffer, or the message
 	Address uint64         // of the first byte, in the numbers of the region
-	Offset  uint32         // of the first byte, within its message
+	Offset  uint32         // of the first byte, within the message
 	Length  uint32         // bytes; may be 0
 	Header  int            // where the semantic header begins, with Form
 	Payload int            // where the packet's data begins
@@ -57,7 +57,7 @@ type Received struct {
 	// Complete marks the packet that makes a peer's message whole. Length, initiator and tag
 	// are in the header of each of the message's packets, see Form.
 	Complete bool
-	HasData  bool // with Complete: HeaderData is for this side's completion
+	HasData  bool // with Complete: HeaderData is for the local completion
 
 	// Buffer, if not 0, means a packet waiting for a turn: the caller keeps the packet under
 	// the number Buffer, at most Memory.Buffers of the Config, for Endpoint.Replay. If the
@@ -77,7 +77,7 @@ const standardCCLen = pds.RequestCCLen + ses.StandardLen
 type plainRequest struct {
 	t  *pdc.Taken
 	v  *ses.StandardView
-	p  *pdc.PDC // that the packet names
+	p  *pdc.PDC // named by the packet
 	at int      // where v is in the packet
 }
 
@@ -90,7 +90,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		e.receiveOdd(now, in, reply, r)
 		return
 	}
-	if len(in.Packet) < standardCCLen { // no request, or one with three bytes of data at most
+	if len(in.Packet) < standardCCLen { // no request, or a request with three bytes of data at most
 		if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3) == pds.TypeACKCC {
 			e.receiveACK(now, in, reply, r)
 		} else {

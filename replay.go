@@ -23,7 +23,7 @@ func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Rec
 	if !prepare(reply, r) {
 		return 0
 	}
-	for first := pdc.Handle(0); ; { // the first PDC whose packet cannot be judged now: when it comes again, all were tried
+	for first := pdc.Handle(0); ; { // the first PDC whose packet cannot be judged now: when the PDC comes again, all were tried
 		id, n := e.pds.Replay()
 		if n == 0 || id.PDC == first {
 			return 0
@@ -48,7 +48,7 @@ func (e *Endpoint) Replay(now int64, buffers []Datagram, reply *Datagram, r *Rec
 // present has a buffered request in hand as if just received.
 func (x *receiver) present(id pdc.RxID, in *Datagram) {
 	var q pds.Request
-	_, _ = q.Decode(in.Packet) // as it was when it came
+	_, _ = q.Decode(in.Packet) // as received
 	x.presented(in)
 	x.res = pdc.Result{Verdict: pdc.VerdictRequest, ID: id, Next: q.Next, Header: q.Len()}
 }

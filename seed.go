@@ -11,11 +11,11 @@ type seedUse uint8
 const (
 	seedIDs         seedUse = iota // PDCIDs, and the hashes of their table
 	seedTarget                     // hashes of the target
-	_                              // free: the values of the others stay, and recorded runs with them
+	_                              // free: the other values stay, and recorded runs, too
 	seedPaths                      // entropy of the contexts
 	seedContexts                   // hashes of the table of contexts
 	seedPSNs                       // Start_PSNs and probes
-	seedCredit                     // hashes of those who ask for credit
+	seedCredit                     // hashes of peers asking for credit
 	seedLentRegions                // keys of lent regions
 )
 

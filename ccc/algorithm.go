@@ -41,7 +41,7 @@ type Algorithm interface {
 type Standing struct {
 	Inflight int64
 	Waiting  int64 // unsent and marked for retransmission
-	Cwnd     int64 // NSCC's window; it rests at its first value where NSCC is not in Control
+	Cwnd     int64 // NSCC's window; constant at the first value where NSCC is not in Control
 	Credit   int64 // RCCC's balance; 0 where RCCC is not in Control
 	BaseRTT  int64
 	MTU      int64

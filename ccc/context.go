@@ -22,7 +22,7 @@ import (
 type Context struct {
 	// The first cache line is for events that are not plain.
 	credit     rccc.Source
-	allow      int64  // what the user's algorithm allows, bytes
+	allow      int64  // the allowance of the user's algorithm, bytes
 	notBefore  int64  // and from when on
 	rtxBacklog int64  // marked for retransmission, bytes; 0 where waitingRtx is
 	pdcs       uint16 // bound PDCs
@@ -42,7 +42,7 @@ type Context struct {
 
 	waiters Waiters // kept by the manager's user
 	state   State
-	why     Reason // that data waits, as of the last event
+	why     Reason // the reason that data waits, as of the last event
 	plain   bool   // kept by the manager: see classify
 	rec     record // kept by the manager
 }

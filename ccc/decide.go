@@ -6,7 +6,7 @@ import "github.com/uetcc/uetcc/internal/enum"
 type Reason uint8
 
 const (
-	ReasonBacklog   Reason = iota // nothing: all that waits may go, if anything waits
+	ReasonBacklog   Reason = iota // nothing: all waiting data may go, if any
 	ReasonWindow                  // the congestion window (NSCC)
 	ReasonCredit                  // the receiver's credit (RCCC)
 	ReasonAlgorithm               // the user's [Algorithm]

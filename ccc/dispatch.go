@@ -5,8 +5,8 @@ import "github.com/uetcc/uetcc/nscc"
 // Sent is a packet that is being sent.
 type Sent struct {
 	Size     int64 // nominal, bytes
-	Rtx      bool  // it had been marked for retransmission
-	Reserved bool  // Size bytes were reserved for it at the context's [Gate]
+	Rtx      bool  // marked for retransmission before
+	Reserved bool  // Size bytes were reserved at the context's [Gate]
 
 	// Seq is the number of the PDC's next new packet, from 0. Only [Manager.Send] and
 	// SchemeREPSLegacy use Seq.

@@ -105,7 +105,7 @@ type EntropyParams struct {
 	values  uint32
 	mask    uint16 // values - 1; of use where values is a power of two
 	queue   uint16 // mask of the queue's positions
-	penalty int32  // words of penalties, which come first in the side memory
+	penalty int32  // words of penalties, first in the side memory
 	words   int32  // words of side memory
 	freeze  int64
 	rand    rand.Source
@@ -168,10 +168,10 @@ func (p *EntropyParams) Scheme() Scheme { return p.scheme }
 type Entropy struct {
 	// Eight bytes, enough for SchemeOblivious within a round: in a seat in the cache line
 	// of the context's counters.
-	base   uint16 // the value of PDCs that take no part; its high bits are those of all values
+	base   uint16 // the value of PDCs outside path choice; the high bits are common to all values
 	index  uint16 // position in the round
-	order  uint16 // in the low bits the mask that shuffles the round, in the others those of base
-	queued uint16 // recycled values that wait, see push
+	order  uint16 // low bits: the mask that shuffles the round, high bits: base's
+	queued uint16 // waiting recycled values, see push
 
 	rng       uint64
 	freezeEnd int64
@@ -184,7 +184,7 @@ type Entropy struct {
 func (e *Entropy) Init(p *EntropyParams, seed uint64) {
 	*e = Entropy{rng: seed}
 	if p.scheme == SchemeREPS || p.scheme == SchemeREPSLegacy {
-		e.base = uint16(splitmix.Mix(seed) % uint64(p.values)) // not a draw: recorded draws are those of packets alone
+		e.base = uint16(splitmix.Mix(seed) % uint64(p.values)) // not a draw: recorded draws are for packets alone
 		return
 	}
 	e.base = uint16(e.draw(p))

@@ -36,9 +36,9 @@ type Nack struct {
 	nscc.Nack
 
 	Entropy uint16 // of the refused packet
-	CE      bool   // it was marked before it was trimmed
-	NoPDC   bool   // the destination has no PDC for it
-	Packets int32  // that Size is of together (0: one); of several the path choice hears nothing
+	CE      bool   // marked before being trimmed
+	NoPDC   bool   // the destination has no PDC for the packet
+	Packets int32  // number of packets of Size bytes together (0: one); path choice hears nothing of several
 }
 
 // packets returns how many are refused.
@@ -61,7 +61,7 @@ func (n *Nack) Report() Report {
 type Loss struct {
 	Size    int64  // nominal, bytes
 	Entropy uint16 // that the packet carried
-	NoPDC   bool   // the destination may have no PDC: nothing was heard from it
+	NoPDC   bool   // the destination may have no PDC: never heard
 }
 
 // Report is the loss's feedback about the path.

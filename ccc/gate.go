@@ -64,7 +64,7 @@ func (m *Manager) Gate(h Handle) *Gate {
 
 // An edge is the owner's half of a gate.
 type edge struct {
-	published int64 // as the gate knows it, bytes ever allowed
+	published int64 // bytes ever allowed, as known to the gate
 	used      int64 // reservations that became packets, bytes
 }
 

@@ -22,15 +22,15 @@ import (
 type inbox struct {
 	_     [cacheLine]byte
 	cells []cell
-	turns []turn  // one for two cells, as no batch is shorter
-	views []*View // of eventShow, one for two cells: at that of its second cell
+	turns []turn  // a turn for two cells, as no batch is shorter
+	views []*View // of eventShow, for two cells: at the event's second cell
 	_     [cacheLine]byte
 	tail  atomic.Uint64 // next ticket; moved by writers
-	seen  atomic.Uint64 // a head that a writer saw
+	seen  atomic.Uint64 // a head seen by a writer
 	_     [cacheLine - 16]byte
 	head  atomic.Uint64 // ticket of the oldest cell that is not free; stored by the reader
 	next  uint64        // ticket to read, the reader's
-	end   uint64        // of the batch that is being read, the reader's
+	end   uint64        // of the batch being read, the reader's
 	_     [cacheLine - 24]byte
 }
 
@@ -127,7 +127,7 @@ func (q *inbox) reserve(n uint64) (uint64, bool) {
 		t := q.tail.Load()
 		if int64(t+n-q.seen.Load()) > size {
 			head := q.head.Load()
-			if int64(t+n-head) > size { // negative when others have moved both on
+			if int64(t+n-head) > size { // negative when other writers have moved both on
 				return 0, false
 			}
 			q.seen.Store(head)

@@ -7,7 +7,7 @@ import "math"
 type record struct {
 	last   int64 // time of the last event, ns
 	handle Handle
-	sole   Handle // the only PDC so far, whose counters are the context's; 0: none, or there is a second
+	sole   Handle // the only PDC so far, with the context's counters; 0: none, or a second exists
 
 	// Counted here, and carried into the ledger when there is no room or the reason changes.
 	waited uint32 // how long data waited, ns
@@ -16,8 +16,8 @@ type record struct {
 	armed  bool   // has a deadline
 	custom bool   // runs an algorithm of the user
 	fixed  bool   // a PDC takes no part in path choice
-	held   Reason // what has held data since the last event; ReasonBacklog: nothing
-	kept   Reason // what held it for as long as waited says
+	held   Reason // the cause that has held data since the last event; ReasonBacklog: none
+	kept   Reason // the cause of the time waited
 }
 
 // A ledger is the manager's data for a context beside the record, needed by few events.

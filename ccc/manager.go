@@ -64,12 +64,12 @@ type Manager struct {
 	algs    []Algorithm
 	cells   []cellGate // with TFC
 	pdcs    []member
-	homes   []uint16 // by PDC: the index of its context, if bound; dense, so that caches hold all
-	sole    member   // what member returns for a sole PDC
+	homes   []uint16 // by PDC: the index of the context, if bound; dense, so that caches hold all
+	sole    member   // member's result for a sole PDC
 
 	due  *timerwheel.Wheel
 	busy int64 // contexts with something to send
-	wide bool  // what settle does beyond the lists concerns every context
+	wide bool  // settle has work beyond the lists for every context
 	runs bool  // contexts take several events in one step, see Exchange
 
 	listens  bool // path choice takes feedback in
@@ -83,7 +83,7 @@ type Manager struct {
 	clock int64 // latest time of a posted event
 
 	_     [cacheLine]byte
-	owner atomic.Uint32 // 1 while somebody owns the manager
+	owner atomic.Uint32 // 1 while the manager is owned
 	_     [cacheLine - 4]byte
 }
 
@@ -219,7 +219,7 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 	c.rec.fixed = c.rec.fixed || fixed
 	if c.pdcs == 0 {
 		c.rec.sole = pdc
-	} else if sole := c.rec.sole; sole != 0 { // it counts for itself from now on
+	} else if sole := c.rec.sole; sole != 0 { // the sole PDC has separate counters from now on
 		m.pdcs[sole.Index()].count(c)
 		c.rec.sole, m.shares = 0, true
 	}
@@ -234,7 +234,7 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 // Repath gives a PDC that takes no part in path choice a new value, if possible: packets
 // have been lost more than once on the PDC's path.
 func (m *Manager) Repath(pdc Handle) {
-	b := m.member(pdc) // it may have no context yet
+	b := m.member(pdc) // maybe without a context yet
 	if b == nil || !b.fixed {
 		return
 	}

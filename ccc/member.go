@@ -10,15 +10,15 @@ import "github.com/uetcc/uetcc/nscc"
 //	inflight = sent - heard - rtxBacklog
 type member struct {
 	handle Handle
-	way    uint16 // the entropy value of its packets, if fixed
+	way    uint16 // the entropy value of the PDC's packets, if fixed
 	fixed  bool   // takes no part in path choice
 
 	waitingRtx      int32 // packets marked for retransmission
 	inflightPackets int32
 
-	due        int64 // bytes to send, those marked for retransmission each time
+	due        int64 // bytes to send, counted again at each mark for retransmission
 	sent       int64 // bytes sent, each time
-	heard      int64 // of these, reported by the destination or sent again
+	heard      int64 // part of sent: reported by the destination or sent again
 	rtxBacklog int64 // bytes marked for retransmission
 
 	_ [16]byte // a cache line each

@@ -14,7 +14,7 @@ type Pacer struct {
 	Gain int64
 
 	next   int64 // when the next packet may go, ns
-	rest   int64 // what the division left, byte-ns
+	rest   int64 // the division's remainder, byte-ns
 	window int64 // bytes, as of the last event
 	rtt    int64 // ns
 }

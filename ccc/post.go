@@ -16,7 +16,7 @@ const (
 	eventKinds = iota
 	eventShow  = EventKind(eventKinds)     // of Refresh: PDC is a context
 	eventTime  = EventKind(eventKinds + 1) // in an inbox only: of the events behind it
-	eventNone  = EventKind(eventKinds + 2) // likewise: what is of no kind
+	eventNone  = EventKind(eventKinds + 2) // likewise: an event of no kind
 )
 
 var eventNames = [eventKinds]string{"new data", "send", "ack", "nack", "loss", "credit"}
@@ -29,7 +29,7 @@ func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
 type Event struct {
 	Kind EventKind
 	PDC  Handle
-	Now  int64 // when it happened, ns
+	Now  int64 // time of the event, ns
 	Size int64
 	Sent Sent
 	Ack  Ack

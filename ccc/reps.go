@@ -11,7 +11,7 @@ const (
 // repsRing holds the values last acknowledged without a mark: 22 bytes.
 type repsRing struct {
 	value   [repsSlots]uint16
-	valid   uint8 // one bit a slot: not used again yet
+	valid   uint8 // a bit for each slot: not used again yet
 	head    uint8 // next slot to write
 	filled  uint8 // slots ever written, up to all
 	fresh   uint8 // valid slots, counted as the scheme does
@@ -72,7 +72,7 @@ func (e *Entropy) nextREPS(p *EntropyParams) uint16 {
 
 // REPSState is the visible state of the scheme's ring, for monitoring.
 type REPSState struct {
-	Frozen  bool // keeps to the values it has
+	Frozen  bool // keeps to the present values
 	Explore int  // random values still to hand out after a freeze
 	Fresh   int  // recycled values not used again yet
 	Filled  int  // slots ever written, up to 8

@@ -22,8 +22,8 @@ type PlainAck struct {
 type RunParams struct {
 	Sent    int    // the first so many packets may go
 	Held    Reason // as in [SendParams], of the last of the packets
-	AckEach bool   // each of them is to ask for an acknowledgement
-	AckLast bool   // the last of them is to ask for one
+	AckEach bool   // each packet is to ask for an acknowledgement
+	AckLast bool   // the last packet is to ask for an acknowledgement
 }
 
 // Exchange handles nearly all events of a context in one step with one settlement:
@@ -75,7 +75,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainAck, size int64, p
 		c.rec.last = now
 	}
 	if n != 0 {
-		s.AckEach = c.window.AckRequest(p) // before sending: what fills the window is the last packet, see AckLast
+		s.AckEach = c.window.AckRequest(p) // before sending: the last packet fills the window, see AckLast
 		s.Sent = c.window.OnSendRun(p, size, n)
 		c.fly(size*int64(s.Sent), s.Sent)
 		if paths = paths[:s.Sent]; m.listens || c.rec.fixed || c.rec.sole != pdc {
@@ -156,7 +156,7 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, acks int, size in
 	if n != 0 {
 		s.AckEach = p.window && c.window.AckRequest(&p.nscc)
 		if p.window && !c.window.Full(&p.nscc) {
-			n = c.window.OnSendRun(&p.nscc, size, n) // what fills an observed window asks, too
+			n = c.window.OnSendRun(&p.nscc, size, n) // the packet that fills an observed window asks, too
 		} else {
 			c.window.OnSend(size * int64(n))
 		}

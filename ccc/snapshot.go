@@ -11,7 +11,7 @@ type Snapshot struct {
 	Context  Handle // whose; 0: nothing has been published
 	Time     int64  // of the context's latest event, ns; the owner's clock must not go back
 	State    State
-	Reason   Reason // what keeps data from being sent, or would in ModeEnforce
+	Reason   Reason // the cause that keeps data from being sent, or would in ModeEnforce
 	Mode     Mode
 	Cwnd     int64
 	Inflight int64
@@ -23,7 +23,7 @@ type Snapshot struct {
 
 	Sent   int64 // packets, first and again
 	Acks   int64
-	Marked int64 // of the acknowledgements, those with an ECN echo
+	Marked int64 // acknowledgements with an ECN echo
 	Nacks  int64
 	Losses int64
 

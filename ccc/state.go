@@ -57,7 +57,7 @@ type Mode uint8
 
 const (
 	ModeEnforce Mode = iota // decides
-	ModeObserve             // computes all that it would decide, and refuses nothing
+	ModeObserve             // computes all decisions, and refuses nothing
 	ModeOff                 // counts, takes probes, but leaves the window alone, and refuses nothing
 
 	modes = iota

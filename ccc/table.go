@@ -35,7 +35,7 @@ type Key struct {
 	Source      netip.Addr
 	Destination netip.Addr
 	TC          uint8  // traffic class of the requests
-	Reserved    uint16 // number of a context of one's own; 0 for the shared one
+	Reserved    uint16 // number of a reserved context; 0 for the shared context
 }
 
 func (k *Key) fill(key *table.Key) {

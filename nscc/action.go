@@ -15,7 +15,7 @@ const (
 	ActionConsidered                 // decrease considered, not due
 	ActionDecrease                   // multiplicative decrease
 	ActionFast                       // fast increase
-	ActionQuickAdapt                 // window set to what got through
+	ActionQuickAdapt                 // window set to the bytes acknowledged
 	ActionIgnore                     // mark from before a quick adapt
 	ActionReduce                     // window reduced by a lost or trimmed packet
 )

@@ -7,17 +7,17 @@ package nscc
 
 const (
 	adaptiveFirst  = 3       // packets of the first window, and of the smallest ceiling
-	adaptiveFast   = 2       // bytes that each byte without delay adds while the path is empty
-	adaptiveShare  = 64      // a round trip without delay adds this part of a bandwidth-delay product
-	adaptiveRounds = 8       // round trips that show that the base is too short
-	adaptiveWrong  = 3       // targets above the base of a first round trip that show the same
-	adaptiveClean  = 4       // windows in a row without delay that show an empty path
-	adaptiveNear   = 2       // this part of the target is a short delay, and at none
+	adaptiveFast   = 2       // bytes added by each byte without delay while the path is empty
+	adaptiveShare  = 64      // a round trip without delay adds a bandwidth-delay product / adaptiveShare
+	adaptiveRounds = 8       // round trips that prove the base too short
+	adaptiveWrong  = 3       // targets above the base of a first round trip that prove the same
+	adaptiveClean  = 4       // windows in a row without delay that prove an empty path
+	adaptiveNear   = 2       // the target / adaptiveNear is a short delay, and at none
 	adaptiveBoost  = 7       // so many times as much is added
-	adaptiveClear  = 4       // this part of it, and a burst, is about no delay
-	adaptiveDeep   = 8       // this part is a queue that may overflow
+	adaptiveClear  = 4       // the target / adaptiveClear, and a burst, is about no delay
+	adaptiveDeep   = 8       // the target / adaptiveDeep is a queue that may overflow
 	adaptiveEMA    = 1. / 8  // weight of one sample in the delay average
-	adaptiveCut    = 1. / 7  // the least that a delay above the target takes off
+	adaptiveCut    = 1. / 7  // the least cut by a delay above the target
 	adaptiveLoss   = 7. / 10 // of the window is left when queues overflow
 	adaptiveLinks  = 2       // a packet is stored and forwarded once at least
 

@@ -100,10 +100,10 @@ func (u TimeUnit) ticks(ns int64) int64 { return ns * (u.perSecond() / second) }
 type Config struct {
 	LinkRate     int64 // the sender's, bytes a second, 1 to MaxRate
 	ReceiverRate int64 // bytes a second; 0: not known, the sender's
-	BaseRTT      int64 // config_base_rtt, ticks, 1 to 60 s of them: longest path, idle network, one MTU
+	BaseRTT      int64 // config_base_rtt, ticks, 1 to 60 s: longest path, idle network, one MTU
 	MTU          int64 // largest nominal packet, bytes, 65 to MaxMTU and to MaxWnd
 	Trimming     bool  // switches trim packets instead of dropping them
-	Unmeasured   bool  // BaseRTT is a guess: ProfileAdaptive takes the first sample in its place
+	Unmeasured   bool  // BaseRTT is a guess: ProfileAdaptive takes the first sample instead
 	RCCC         bool  // receiver credits are on too: last-hop trims are theirs
 
 	// InitialCwnd is the first window in bytes; 0: MaxWnd. Small values (10 to 32 KB, a few

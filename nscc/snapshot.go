@@ -9,12 +9,12 @@ type Snapshot struct {
 	MaxWnd         int64 // current ceiling
 	SavedCwnd      int64 // window before the destination's penalty, 0: none
 	BaseRTT        int64
-	QDelay         int64 // of the last sample; BaseRTT + QDelay is that round trip
+	QDelay         int64 // of the last sample; BaseRTT + QDelay is the round trip
 	AvgDelay       int64
 	Action         Action // of the last event
 	Fulfilled      bool   // the last event applied the accumulated increase
 
-	AchievedBytes int64   // acknowledged in this quick-adapt period
+	AchievedBytes int64   // acknowledged in the present quick-adapt period
 	ReceivedBytes int64   // acknowledged since the increase was last applied
 	IncBytes      float64 // accumulated increase, bytes squared
 	FastCount     int64   // acknowledged in a row at about no delay
@@ -22,7 +22,7 @@ type Snapshot struct {
 	TriggerQA     bool    // a trim asked for a quick adapt
 	QAEnd         int64   // when the quick-adapt period ends; 0: none has begun
 	BytesToIgnore int64   // in flight at the last quick adapt: their marks are stale
-	BytesIgnored  int64   // of these, accounted for since
+	BytesIgnored  int64   // part of BytesToIgnore accounted for since
 	LastAdjust    int64   // when eta was last added
 	LastDecrease  int64   // when a multiplicative decrease last cut the window
 	LastSample    int64   // FilterForgetting only

@@ -23,8 +23,8 @@ type Window struct {
 	cwnd     int64 // bytes
 
 	base     int64   // smallest round trip seen, ticks
-	ignored  uint64  // bytes_ignored, seen since a quick adapt; an event adds at most 2^32, so it does not wrap
-	achieved int64   // achieved_bytes, acknowledged in this quick-adapt period
+	ignored  uint64  // bytes_ignored, seen since a quick adapt; an event adds at most 2^32, so never wraps
+	achieved int64   // achieved_bytes, acknowledged in the present quick-adapt period
 	received int64   // received_bytes, acknowledged since the increase was last applied
 	incr     float64 // inc_bytes, the accumulated increase, bytes squared; cleared together with received
 
@@ -49,7 +49,7 @@ type Window struct {
 // An outcome is the effect of an event, for observers.
 type outcome struct {
 	action    Action
-	fulfilled bool // it applied the increase
+	fulfilled bool // the increase was applied
 }
 
 // fastOn is set in Window.run while fast increase is on: more than any window, so
@@ -169,7 +169,7 @@ func (w *Window) lowerBase(p *Params, rtt int64) {
 
 func (w *Window) setBase(p *Params, rtt int64, bdp float64) {
 	w.base = rtt
-	if p.profile == ProfileAdaptive { // which may find a longer one
+	if p.profile == ProfileAdaptive { // may find a longer base
 		w.maxWnd = uint32(max(min(int64(1.5*bdp), p.mostWnd), adaptiveFirst*p.mtu))
 		return
 	}

@@ -27,7 +27,7 @@ type Ack struct {
 	Offset int16   // ack_psn_offset, see [Ack.AckPSN]; with FlagP probe_opaque
 	DPDCID PDCID   // receiver's PDC, never 0; in front of SPDCID, so that get stores both as one word
 	SPDCID PDCID   // sender's PDC, never 0
-	CACK   PSN     // everything up to and including this PSN has arrived
+	CACK   PSN     // everything up to and including CACK has arrived
 }
 
 // AckPSN returns the PSN of the packet that triggered the acknowledgement. The

@@ -29,7 +29,7 @@ const flagExpected = 0x40
 // Source: UE Specification 1.0.x, section 3.5, laid out as in the reference provider.
 type AckExpected struct {
 	Ack
-	Expected PSN // where the initiator's next PDC with this PDCID may start, or after it
+	Expected PSN // first Start_PSN allowed to the initiator's next PDC with the same PDCID
 }
 
 // Decode sets a from the front of b and returns the length of the header. The errors are

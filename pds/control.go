@@ -8,7 +8,7 @@ import (
 // Sizes of a [Control] packet.
 const (
 	ControlLen     = 16
-	NegotiationLen = 20 // of one with PayloadOnOff
+	NegotiationLen = 20 // of a NEGOTIATION with PayloadOnOff
 )
 
 // Control is a control packet, CP.
@@ -30,13 +30,13 @@ const (
 type Control struct {
 	Ctl         CtlType
 	Flags       Flags   // FlagISROD, FlagRetx, FlagAR, FlagSYN
-	ProbeOpaque uint16  // PROBE: any value, which the ACK returns; otherwise 0
+	ProbeOpaque uint16  // PROBE: any value, returned by the ACK; otherwise 0
 	SPDCID      PDCID   // sender's PDC, never 0
 	DPDCID      PDCID   // receiver's PDC, never 0; 0 while FlagSYN is set
 	Info        PDCInfo // while FlagSYN is set, otherwise 0
 	PSN         PSN     // see [CtlType.ConsumesPSN]
 	Payload     Payload
-	Features    Features // NEGOTIATION with PayloadOnOff: those that are on; otherwise 0
+	Features    Features // NEGOTIATION with PayloadOnOff: features that are on; otherwise 0
 }
 
 // Features are open to agreement between the ends of a PDC, a bit each.

@@ -8,9 +8,9 @@ type CtlType uint8
 
 const (
 	CtlNOOP        CtlType = 0 // nothing; may open a PDC
-	CtlACKReq      CtlType = 1 // source: what became of this PSN?
-	CtlClearCmd    CtlType = 2 // initiator: responses up to this PSN may go
-	CtlClearReq    CtlType = 3 // target: please clear up to this PSN
+	CtlACKReq      CtlType = 1 // source: asks about the fate of a PSN
+	CtlClearCmd    CtlType = 2 // initiator: responses up to the PSN may go
+	CtlClearReq    CtlType = 3 // target: please clear up to the PSN
 	CtlCloseCmd    CtlType = 4 // initiator: the PDC closes
 	CtlCloseReq    CtlType = 5 // target: please close the PDC
 	CtlProbe       CtlType = 6 // source: send me an ACK of the present state

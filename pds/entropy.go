@@ -18,7 +18,7 @@ const EntropyLen = 4
 //
 // Source: UE Specification 1.0.x, Table 3-31.
 type Entropy struct {
-	Value uint16 // path entropy value: what switches hash to choose a path
+	Value uint16 // path entropy value: hashed by switches to choose a path
 }
 
 // Decode sets e from the front of b and returns the length of the header. The

@@ -22,12 +22,12 @@ import (
 type Flags uint8
 
 const (
-	FlagM     Flags = 0x20 // the packet that this one answers arrived with a CE mark
+	FlagM     Flags = 0x20 // the answered packet arrived with a CE mark
 	FlagISROD Flags = 0x20 // control packet NOOP or NEGOTIATION: the PDC is ordered
-	FlagRetx  Flags = 0x10 // retransmission; in an ACK or NACK, the packet it answers was one
+	FlagRetx  Flags = 0x10 // retransmission; in an ACK or NACK, the answered packet was a retransmission
 	FlagAR    Flags = 0x08 // the destination should acknowledge now
-	FlagP     Flags = 0x08 // this ACK answers a probe
-	FlagNT    Flags = 0x08 // this NACK refuses a RUDI packet
+	FlagP     Flags = 0x08 // the ACK answers a probe
+	FlagNT    Flags = 0x08 // the NACK refuses a RUDI packet
 	FlagSYN   Flags = 0x04 // the PDC is being opened: [PDCInfo] replaces the PDCID
 
 	FlagsReq Flags = reqMask // ACK: the two bits of [Flags.Req]

@@ -11,7 +11,7 @@ import (
 // How UET rides on IP.
 const (
 	UDPPort    = 4793 // destination port; the source port is the entropy value
-	IPProtocol = 253  // without UDP; none is assigned, the reference provider takes the experimental 253
+	IPProtocol = 253  // without UDP; not assigned: the reference provider takes the experimental 253
 )
 
 // The smallest IP payload a trimming switch leaves of a packet, MIN_TRIM_SIZE: the first 16
@@ -65,8 +65,8 @@ type DSCPs struct {
 	Trimmable      DSCP // data that switches may trim
 	TrimmableRetx  DSCP // the same, sent again; 0: Trimmable
 	NoTrim         DSCP // data where switches do not trim
-	Trimmed        DSCP // a packet that was trimmed; 0 names none
-	TrimmedLastHop DSCP // a packet that the last switch trimmed; may equal Trimmed; 0 names none
+	Trimmed        DSCP // a trimmed packet; 0 names none
+	TrimmedLastHop DSCP // a packet trimmed by the last switch; may equal Trimmed; 0 names none
 	Control        DSCP // ACK, NACK and control packets
 
 	// TrimmableACKSize is the least size behind the IP header, bytes, of a trimmable

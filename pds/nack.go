@@ -31,7 +31,7 @@ type Nack struct {
 	Flags   Flags   // FlagM, FlagRetx, FlagNT
 	Code    NackCode
 	Vendor  uint8  // vendor_code, free
-	SPDCID  PDCID  // sender's PDC; 0 if it has none
+	SPDCID  PDCID  // sender's PDC; 0 if none
 	DPDCID  PDCID  // receiver's PDC; 0 with FlagNT
 	PSN     PSN    // nack_psn: the packet refused; with FlagNT see [Nack.PktID]
 	Payload uint32 // by code; NEW_START_PSN: the PSN to start from; ROD_OOO: the PSN expected; otherwise 0

@@ -21,15 +21,15 @@ const (
 	NackRODOOO          NackCode = 0x0D // out of order on a ROD PDC
 	NackInvDPDCID       NackCode = 0x0E // unknown dpdcid without SYN
 	NackPDCHdrMismatch  NackCode = 0x0F // does not match the PDC's state, such as its peer
-	NackClosing         NackCode = 0x10 // new PSN on a PDC that closes or is closed
+	NackClosing         NackCode = 0x10 // new PSN on a closing or closed PDC
 	NackClosingInErr    NackCode = 0x11 // the target timed out while closing
-	NackPktNotRcvd      NackCode = 0x12 // ACK Request for a PSN that never came
+	NackPktNotRcvd      NackCode = 0x12 // ACK Request for a PSN never received
 	NackGtdRespUnavail  NackCode = 0x13 // duplicate whose guaranteed response is gone
 	NackACKWithData     NackCode = 0x14 // ACK Request for a PSN whose response carries data and is not kept
 	NackInvalidSYN      NackCode = 0x15 // SYN with a PSN outside the opening range
 	NackPDCModeMismatch NackCode = 0x16 // RUD packet on a ROD PDC, or the reverse
 	NackNewStartPSN     NackCode = 0x17 // send everything again from the PSN in the payload
-	NackRcvdSESProcg    NackCode = 0x18 // received, the layer above still works on it
+	NackRcvdSESProcg    NackCode = 0x18 // received, the layer above still at work
 	NackUnexpEvent      NackCode = 0x19 // unsupported, or an internal error
 	NackRcvrInferLoss   NackCode = 0x1A // the receiver believes that the PSN is lost
 	NackExpNormal       NackCode = 0xFD // experimental
@@ -70,12 +70,12 @@ func (c NackCode) IsShortage() bool { return c >= NackNoPktBuffer && c <= NackNo
 type NackClass uint8
 
 const (
-	NackIgnore   NackClass = iota // count it; the retransmission timer decides
-	NackRetx                      // the PDC lives: send that PSN again
+	NackIgnore   NackClass = iota // count the NACK; the retransmission timer decides
+	NackRetx                      // the PDC lives: send the refused PSN again
 	NackRetry                     // the target has no PDC yet: send the SYN again later
-	NackGoBack                    // ordered PDC: send everything from that PSN again
+	NackGoBack                    // ordered PDC: send everything from the refused PSN again
 	NackRenumber                  // number everything anew from the PSN in the payload
-	NackNewPDC                    // this PDC will not take it; a new one may
+	NackNewPDC                    // the PDC will not take the packet; a new PDC may
 	NackFatal                     // the PDC fails
 )
 

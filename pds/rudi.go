@@ -25,7 +25,7 @@ type RUDI struct {
 	Type  Type    // TypeRUDIReq or TypeRUDIResp
 	Next  NextHdr // a request, or a response
 	Flags Flags   // FlagRetx; in a response also FlagM
-	PktID uint32  // the initiator's name for the packet; the response copies it
+	PktID uint32  // the initiator's name for the packet; copied by the response
 }
 
 // Decode sets r from the front of b and returns the length of the header. The

@@ -8,11 +8,11 @@ type Type uint8
 
 const (
 	TypeReserved Type = 0  // no packet
-	TypeTSS      Type = 1  // transport security header, its own layout
+	TypeTSS      Type = 1  // transport security header, with a different layout
 	TypeRUDReq   Type = 2  // reliable unordered request
 	TypeRODReq   Type = 3  // reliable ordered request
 	TypeRUDIReq  Type = 4  // reliable unordered request for idempotent operations
-	TypeRUDIResp Type = 5  // its response
+	TypeRUDIResp Type = 5  // response to TypeRUDIReq
 	TypeUUDReq   Type = 6  // unreliable datagram
 	TypeACK      Type = 7  // acknowledgement
 	TypeACKCC    Type = 8  // acknowledgement with SACK and congestion state

@@ -14,7 +14,7 @@ type FabricConfig struct {
 	RTT              int64   // unloaded round trip, ns; required
 	Target           float64 // marked fraction to hold, up to 1; default 0.3
 	Increase         float64 // step upwards, up to 1, default 0.01 of the full rate
-	Decrease         float64 // part of the excess that a step down takes, up to 1; default 0.5
+	Decrease         float64 // part of the excess taken off by a step down, up to 1; default 0.5
 	Gain             float64 // weight of a new sample, up to 1; default 0.5
 	MinRate          float64 // 0.001 to 1; default 0.9 / Oversubscription, at least 0.01
 }
@@ -24,8 +24,8 @@ type Trim uint8
 
 // Where a packet was trimmed.
 const (
-	TrimNone      Trim = iota // it arrived whole
-	TrimLastHop               // on the last hop, which is the pacer's own business
+	TrimNone      Trim = iota // arrived whole
+	TrimLastHop               // on the last hop, the pacer's own business
 	TrimElsewhere             // inside the fabric
 )
 
@@ -46,7 +46,7 @@ type FabricRate struct {
 	marked float64 // smoothed fraction
 	rises  int     // consecutive steps upwards
 
-	packets, ecn, lastHop, elsewhere int64 // of this interval
+	packets, ecn, lastHop, elsewhere int64 // of the present interval
 }
 
 // NewFabricRate validates c; the rate is 1. Errors wrap [ErrConfig].

@@ -5,7 +5,7 @@ package rccc
 // control packet, as QuantaOf(Cum).
 type Grant struct {
 	Sender Handle
-	Bytes  int64 // added by this decision; 0 when the message only repeats Cum
+	Bytes  int64 // added by the decision; 0 when the message only repeats Cum
 	Cum    int64 // bytes
 	Wait   int64 // how long the pacer rests, picoseconds
 }

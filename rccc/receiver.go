@@ -51,13 +51,13 @@ type ReceiverConfig struct {
 type Receiver struct {
 	policy GrantPolicy
 	due    int64 // when the pacer runs next, ns; meaningful while awake
-	early  int64 // how much earlier that was, exactly, ps: 0 to 999
+	early  int64 // part of a nanosecond by which the exact time was earlier, ps: 0 to 999
 	awake  bool
 	pace   Pace
 	t      Senders
 
 	full     Pace  // at factor 1
-	maxNeed  int64 // how far a target is ahead of what its source has, without debts; bytes in whole quanta
+	maxNeed  int64 // the most a target is ahead of the source's credit, without debts; bytes in whole quanta
 	maxAhead int64 // how far a target may run ahead of answered credit, bytes
 	timeout  int64
 }

@@ -46,10 +46,10 @@ var ErrFull = errors.New("rccc: active sender table is full")
 // sender is the part of a sender touched by a grant: half a cache line.
 type sender struct {
 	cum, target int64 // bytes, cumulative; active with demand iff target > cum
-	next, prev  Slot  // neighbours in its list, or in the free list
+	next, prev  Slot  // neighbours in the sender's list, or in the free list
 	weight      uint16
-	turn        uint16 // grants left in this turn, 1 to weight
-	stamp       uint32 // last time slice that served it
+	turn        uint16 // grants left in the present turn, 1 to weight
+	stamp       uint32 // last time slice that served the sender
 	generation  uint16 // odd while in use
 	list        List
 }
@@ -57,8 +57,8 @@ type sender struct {
 // arrivals is the rest, touched by an arriving packet.
 type arrivals struct {
 	seen    int64 // when anything arrived last, ns
-	spent   int64 // cum that the sender is taken to have used, bytes
-	spentAt int64 // when that was set, ns
+	spent   int64 // cum taken as used by the sender, bytes
+	spentAt int64 // time of setting spent, ns
 }
 
 // Senders is a destination's active sender table: a slab of values linked into

@@ -10,7 +10,7 @@ package rccc
 // Invariants: credit <= W; credit > -MTU when no packet is larger than MTU;
 // cum never falls.
 type Source struct {
-	credit  int64  // balance, bytes; signed: the last packet may overdraw it
+	credit  int64  // balance, bytes; signed: the last packet may overdraw
 	cum     int64  // newest cumulative credit seen, bytes
 	due     int64  // when to ask for credit, ns; meaningful while armed
 	since   uint32 // when the timer started, ns modulo 2^32
@@ -42,7 +42,7 @@ type Demand struct {
 	Backlog  int64 // unsent new data, bytes, nominal
 	Rtx      int64 // data marked for retransmission, bytes, nominal
 	Cwnd     int64 // congestion window in bytes; 0 when no window applies
-	Contexts int64 // that compete for this NIC port now; 0 and 1 mean alone
+	Contexts int64 // contexts competing for the NIC port now; 0 and 1 mean alone
 }
 
 // Init starts a context: the initial credit is available, nothing was granted.

@@ -15,15 +15,15 @@ const (
 	CheckPID                      // PIDonFEP exists in the job
 	CheckIndex                    // resource index in range and valid
 	CheckEnabled                  // resource index enabled
-	CheckGenEnabled               // not disabled until its generation changes
-	CheckGeneration               // ri_generation is the current one
+	CheckGenEnabled               // not disabled until the generation changes
+	CheckGeneration               // ri_generation is current
 	CheckLengths                  // SOM rule, payload and message lengths agree
-	CheckInitiator                // the initiator met no error itself
+	CheckInitiator                // the initiator met no error
 	CheckKey                      // memory key known, or a receive buffer matched
 	CheckJobAllowed               // region or queue open to the job
 	CheckRights                   // region open to the operation
 	CheckMessageSize              // whole message inside the region
-	CheckPacketEnd                // this packet inside the buffer
+	CheckPacketEnd                // the packet inside the buffer
 	CheckSameBuffer               // same operation on the same buffer as the message's earlier packets
 	CheckIdempotent               // RUDI: region safe for repeats
 	CheckAtomic                   // operation, datatype, size, alignment

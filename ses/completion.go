@@ -214,7 +214,7 @@ func (in *Initiator) failureOf(m *message, y *Reply) failure {
 		case y.ReturnCode != RCNoMatch:
 		case y.List == ListOverflow && m.opcode().IsDeferrable():
 			return failDeferred
-		case m.opcode() == OpcodeDeferrableRTR: // its send is over
+		case m.opcode() == OpcodeDeferrableRTR: // the send is over
 			return failFatal
 		}
 		if m.unmatched < in.retries {

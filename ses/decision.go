@@ -8,11 +8,11 @@ type Action uint8
 const (
 	ActionNone   Action = iota // touch nothing
 	ActionPlace                // write Length payload bytes at Address
-	ActionRead                 // read Length bytes at Address and send them as data
+	ActionRead                 // read Length bytes at Address, to be sent as data
 	ActionAtomic               // apply the request's atomic operation at Address
-	ActionAbort                // forget the message: its initiator gave it up
+	ActionAbort                // forget the message, given up by the initiator
 
-	ActionRestart // [Initiator.Restart]: a peer is ready for a send that it had deferred
+	ActionRestart // [Initiator.Restart]: a peer is ready for a send deferred before
 )
 
 var actionNames = [...]string{"none", "place", "read", "atomic", "abort", "restart"}
@@ -35,20 +35,20 @@ type Arrival struct {
 // to the PDS, ses_pds_tx_rsp of specification table 3-27.
 type Decision struct {
 	Action   Action
-	Check    Check // why not, CheckNone if all is well
-	Complete bool  // with this packet the message is whole
+	Check    Check // the failed check, CheckNone for success
+	Complete bool  // the packet completes the message
 	// Guaranteed asks the PDS to keep the response until seen by the initiator (gtd_del).
 	Guaranteed bool
 	// NACK asks the PDS to refuse the packet with NO_SES_MSG_AVAIL instead of an answer
 	// (ses_nack); the target is unchanged.
 	NACK       bool
 	HasData    bool     // HeaderData is the initiator's completion data
-	Length     uint32   // bytes that Action is about; may be 0
-	Offset     uint32   // where they are in the message
-	Address    uint64   // where they are in memory: region base + offsets; the end of the buffer if none fits
+	Length     uint32   // bytes of Action; may be 0
+	Offset     uint32   // place of the bytes in the message
+	Address    uint64   // place of the bytes in memory: region base + offsets; the end of the buffer if none fits
 	Cookie     uint64   // of the region or receive buffer
 	HeaderData uint64   // with Complete and HasData
-	Response   Response // what to answer; [ResponseNone] for a datagram
+	Response   Response // the answer; [ResponseNone] for a datagram
 }
 
 // IsDefault reports whether the initiator may learn the answer from a cumulative

@@ -24,11 +24,11 @@ func (p PacketHandle) packet() uint32 { return uint32(p & (1<<packetBits - 1)) }
 type TxReq struct {
 	Packet PacketHandle
 	Length uint32 // the payload's bytes
-	Asks   uint32 // bytes that it asks for: with reads and fetching atomics
+	Asks   uint32 // bytes asked for: with reads and fetching atomics
 	Form   Form   // of the header
 	Header uint8  // bytes of the header
-	EOM    bool   // no other packet of the message follows
-	Notice bool   // that the message is given up: UET_MSG_ERROR, or what lets a receive buffer go
+	EOM    bool   // the message's last packet
+	Notice bool   // the message is given up: UET_MSG_ERROR, or the release of a receive buffer
 }
 
 // A Payload is the bytes of a message that follow the header of a packet.
@@ -46,7 +46,7 @@ const (
 	// EventReady means packets to send again, not before Event.At: a new attempt, or the notice
 	// of giving up.
 	EventReady
-	EventDone // the message is over, Event.Outcome says how; its handle is gone
+	EventDone // the message is over, with Event.Outcome; the handle is gone
 )
 
 var eventNames = [...]string{"none", "ready", "done"}
@@ -68,11 +68,11 @@ type Event struct {
 type Status uint8
 
 const (
-	StatusNone      Status = iota // it has not
+	StatusNone      Status = iota // not ended
 	StatusOK                      // all bytes delivered
 	StatusTruncated               // the receive buffer was shorter: Outcome.Length bytes
 	StatusFailed                  // refused: Outcome.Code
-	StatusPDS                     // the PDS could not deliver it: Outcome.Cause
+	StatusPDS                     // not delivered by the PDS: Outcome.Cause
 )
 
 var statusNames = [...]string{"none", "ok", "truncated", "failed", "pds-error"}
@@ -83,8 +83,8 @@ func (s Status) String() string { return enum.Name(statusNames[:], s) }
 // An Outcome is the end of a message.
 type Outcome struct {
 	Status  Status
-	Code    ReturnCode // StatusFailed: the first fatal one
-	Cause   uint8      // StatusPDS: as the PDS gave it
+	Code    ReturnCode // StatusFailed: the first fatal code
+	Cause   uint8      // StatusPDS: from the PDS
 	Retries uint8      // attempts after the first
-	Length  uint32     // bytes delivered, or read; of a read that failed, those that have come
+	Length  uint32     // bytes delivered, or read; of a failed read, the bytes received
 }

@@ -9,13 +9,13 @@ import "math/bits"
 
 // A grant records a permission for later writes with the same address and key.
 type grant struct {
-	head   head   // of a packet that passed, see grantHead
+	head   head   // of a passed packet, see grantHead
 	key    uint64 // memory_key
 	base   uint64 // of the region
 	length uint64 // bytes of the region
 	cookie uint64
 	at     uint32 // see atOf
-	epoch  uint32 // of the target then; 0: there was none
+	epoch  uint32 // of the target then; 0: no grant
 	region Handle
 	entry  uint32
 	_      [8]byte
@@ -54,8 +54,8 @@ type Expected struct {
 	Offset, Length              uint32
 	Complete, HasData           bool
 
-	m *Record // that it belongs to
-	g *grant  // by which it begins a message of several packets
+	m *Record // of the packet
+	g *grant  // by which the packet begins a message of several packets
 }
 
 // Expect describes in x the action of [Target.Receive] for a request of [ModeRUD] or

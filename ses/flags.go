@@ -8,7 +8,7 @@ const (
 	FlagEOM Flags = 0x02 // last packet of the message
 	FlagHD  Flags = 0x04 // header data present; not in the small form
 	FlagRel Flags = 0x08 // relative addressing (JobID and PIDonFEP), otherwise absolute
-	FlagIE  Flags = 0x10 // the initiator met an error on this message
+	FlagIE  Flags = 0x10 // the initiator met an error on the message
 	FlagDC  Flags = 0x20 // delivery complete requested
 
 	flagsOnly = FlagSOM | FlagEOM // a message of one packet

@@ -8,7 +8,7 @@ type IndexKind uint8
 const (
 	IndexMemory IndexKind = iota // regions, by key
 	IndexQueue                   // a queue of receive buffers
-	IndexBoth                    // regions and a queue, as peers have it that send all to one index
+	IndexBoth                    // regions and a queue, for peers that send everything to one index
 )
 
 var indexKindNames = [...]string{"memory", "queue", "both"}

@@ -10,8 +10,8 @@ type messageState uint8
 
 const (
 	messageSending  messageState = iota // the next packet, not before notBefore
-	messageFailing                      // nothing: waits for what is in flight
-	messageGivingUp                     // the notice that no more packets come
+	messageFailing                      // nothing: waits for packets in flight
+	messageGivingUp                     // the notice of giving up
 	messageGivenUp                      // nothing: the notice is in flight
 	messageDeferred                     // nothing: waits for ready to restart
 )
@@ -25,17 +25,17 @@ type message struct {
 	sent        uint32 // packets handed to the PDS
 	packets     uint32
 	outstanding uint32 // packets not yet answered
-	length      uint32 // bytes that the packets are about
+	length      uint32 // bytes of the packets
 	state       messageState
 	attempt     uint8
 	size        uint8 // of the header, bytes
 	kind        messageKind
 	cookie      uint64
-	head        [atPlace]byte // of a packet behind the first that is not the last
+	head        [atPlace]byte // of a packet between the first and the last
 
 	notBefore int64
-	delivered uint32 // bytes that the target took, at most length + rest
-	received  uint32 // bytes of a read; of a rendezvous send those with it and those that were read
+	delivered uint32 // bytes taken by the target, at most length + rest
+	received  uint32 // bytes of a read; of a rendezvous send, the eager bytes and the bytes read
 	mode      Mode
 	form      Form
 	fail      failure
@@ -43,17 +43,17 @@ type message struct {
 	cause     uint8
 	unmatched uint8      // retries for want of a match
 	stale     uint8      // retries for the generation
-	nextGen   Generation // failRetryNow: what the target asks for
+	nextGen   Generation // failRetryNow: the target's demand
 	nextMTU   uint16     // failSmaller: likewise
 
 	// The header of the first packet without EOM, as it was at the start. Where head
 	// overlaps wire, head is up to date.
 	wire [StandardLen + CompareSwapLen]byte
 
-	rest    uint32 // rendezvous: bytes that the target reads, beyond length
+	rest    uint32 // rendezvous: bytes read by the target, beyond length
 	restart uint32 // deferrable: target_restart_token of ready to restart
 	ready   bool   // ready to restart has come
-	missing uint64 // of a read: the sum of placeSum over packets that are asked for and have not come
+	missing uint64 // of a read: the sum of placeSum over packets asked for and not received
 }
 
 // messageKind is the kind of a message.
@@ -117,7 +117,7 @@ const (
 	failRetryNow           // the generation was old
 	failSmaller            // the target takes smaller packets
 	failRetryLater         // no match, or not now
-	failDeferred           // no match, and the target remembers it
+	failDeferred           // no match, remembered by the target
 	failFatal              // the target refused
 	failRefused            // the PDS has given a packet up, but not the PDC
 	failPDS                // the PDC is of no use any more

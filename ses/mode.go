@@ -8,7 +8,7 @@ type Mode uint8
 
 const (
 	ModeRUD  Mode = iota // reliable, unordered: each packet once, in any order
-	ModeROD              // reliable, ordered, on one path; what overtakes is sent again, or kept (PDS.BufferROD)
+	ModeROD              // reliable, ordered, on one path; packets ahead of a gap are sent again, or kept (PDS.BufferROD)
 	ModeRUDI             // reliable, unordered, for operations that may be repeated
 	ModeUUD              // unreliable datagram: no answer, no record
 )

@@ -15,16 +15,16 @@ const (
 	OpcodeAtomic              Opcode = 0x03 // an operation on a region
 	OpcodeFetchingAtomic      Opcode = 0x04 // the same, and the value before comes back
 	OpcodeSend                Opcode = 0x05 // into the next receive buffer of a queue
-	OpcodeRendezvousSend      Opcode = 0x06 // of which the target reads a part itself, when it has a buffer
+	OpcodeRendezvousSend      Opcode = 0x06 // the target reads the rest once a buffer is there
 	OpcodeDatagramSend        Opcode = 0x07 // UUD: one packet, message_id 0
-	OpcodeDeferrableSend      Opcode = 0x08 // which the target may put off, and asks for later
+	OpcodeDeferrableSend      Opcode = 0x08 // the target may put the send off, and ask later
 	OpcodeTaggedSend          Opcode = 0x09 // into the receive buffer with a tag
 	OpcodeRendezvousTSend     Opcode = 0x0a // a tagged send with a rendezvous
-	OpcodeDeferrableTSend     Opcode = 0x0b // a tagged send that may be put off
-	OpcodeDeferrableRTR       Opcode = 0x0c // ready to restart: a target asks for a send that it has put off
+	OpcodeDeferrableTSend     Opcode = 0x0b // a deferrable tagged send
+	OpcodeDeferrableRTR       Opcode = 0x0c // ready to restart: a target asks for a deferred send
 	OpcodeTSendAtomic         Opcode = 0x0d // an operation on the receive buffer with a tag
 	OpcodeTSendFetchingAtomic Opcode = 0x0e // the same, and the value before comes back
-	OpcodeMsgError            Opcode = 0x0f // the initiator gives up a message it began
+	OpcodeMsgError            Opcode = 0x0f // the initiator gives up a message in progress
 )
 
 var opcodeNames = [...]string{

@@ -26,13 +26,13 @@ type Operation struct {
 	Form             Form
 	Relative         bool // address the process by job and number in the job
 	HasData          bool // HeaderData goes to the target's completion
-	DeliveryComplete bool // answer when the data is where it belongs
+	DeliveryComplete bool // answer when the data is in place
 	Job              JobID
 	PID              PIDonFEP
 	Index            ResourceIndex
-	Generation       Generation // as far as is known; a target corrects it
+	Generation       Generation // as far as known; corrected by a target
 	Initiator        uint32     // our rank
-	Length           uint32     // bytes of the message, may be 0; for a compare and swap those of one operand
+	Length           uint32     // bytes of the message, may be 0; for a compare and swap the bytes of one operand
 	BufferOffset     uint64
 	Key              uint64 // memory key or tag
 	HeaderData       uint64
@@ -40,7 +40,7 @@ type Operation struct {
 	// Rendezvous gives the bytes sent with a rendezvous send, and the place of the rest for
 	// the target's read, see [Target.Lend] and [Initiator.SetSource].
 	Rendezvous Rendezvous
-	Token      RestartToken // of ready to restart; a deferrable send gets its own
+	Token      RestartToken // of ready to restart; a deferrable send gets a new token
 	Cookie     uint64       // returned with the outcome
 }
 

@@ -28,31 +28,31 @@ const (
 
 // A pending is a send the target comes back to.
 type pending struct {
-	Pull              // rendezvous; the other one has Peer and Length
+	Pull              // rendezvous; a deferred send has only Peer and Length
 	source Rendezvous // rendezvous: where to read
 	common Common
 	id     uint32 // initiator's rank
 	token  uint32 // deferrable: initiator_restart_token
 	tag    uint64
 	entry  uint32
-	recv   uint32 // the buffer kept for it, slot + 1
+	recv   uint32 // the buffer kept for the send, slot + 1
 	state  pendingState
-	gone   bool // its resource index was closed, or the send has failed: it goes when its errand ends
+	gone   bool // resource index closed, or send failed: forgotten at the end of the errand
 	told   bool // ready to restart has arrived
 
 	prev, next     uint32 // in deferred or due, slot + 1
-	older, younger uint32 // in the list of its peer, likewise
+	older, younger uint32 // in the peer's list, likewise
 }
 
 // A Pull is the part of a rendezvous send read by the target, and the message.
 type Pull struct {
-	Peer       uint64 // of the send, as it was in [Arrival]
+	Peer       uint64 // of the send, as in [Arrival]
 	Address    uint64 // where the read's first byte goes
 	Cookie     uint64 // of the receive buffer
 	HeaderData uint64
 	Length     uint32 // bytes of the message
-	Placed     uint32 // bytes of it that have a place: fewer in a shorter buffer
-	Eager      uint32 // bytes that came with the send
+	Placed     uint32 // bytes with a place: fewer in a shorter buffer
+	Eager      uint32 // bytes sent eagerly
 	HasData    bool
 }
 
@@ -60,7 +60,7 @@ type Pull struct {
 // send: a read, or ready to restart.
 type Errand struct {
 	Handle    Handle // for [Target.ErrandDone]
-	Peer      uint64 // of the send, as it was in [Arrival]
+	Peer      uint64 // of the send, as in [Arrival]
 	Operation Operation
 }
 

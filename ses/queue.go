@@ -3,8 +3,8 @@ package ses
 // A Receive is a buffer to be posted to a receive queue. A buffer serves one message.
 type Receive struct {
 	Base   uint64 // first address
-	Length uint32 // bytes; a longer message is cut to them
-	Match  uint64 // tag of the messages it is for
+	Length uint32 // bytes; a longer message is cut
+	Match  uint64 // tag of matching messages
 	Ignore uint64 // bits of the tag that need not match; all ones take any message
 	Cookie uint64 // returned with each [Decision] about the message
 }
@@ -52,11 +52,11 @@ type receive struct {
 	entry      uint32
 	prev, next uint32 // in the queue, slot + 1
 	posted     uint32 // counts up, modulo 2^32
-	kept       bool   // not in the queue: for a deferred send that comes again
+	kept       bool   // not in the queue: kept for a deferred send
 	class      uint8  // see tagIndex
 
-	older, newer uint32 // in its chain of the tagIndex, slot + 1
-	newest       uint32 // of the chain that it is the oldest of, slot + 1
+	older, newer uint32 // in the chain of the tagIndex, slot + 1
+	newest       uint32 // of the chain, if the buffer is the oldest, slot + 1
 }
 
 // takes reports whether the buffer is for messages with the tag.

@@ -8,23 +8,23 @@ type Record struct {
 	peer   uint64
 	base   uint64 // address of the message's first byte
 	cookie uint64
-	key    uint64 // of the last packet that passed, as the next three
+	key    uint64 // of the last passed packet, as the next three
 	offset uint64 // buffer_offset
 	head   head
 	at     uint32 // see atOf
 	length uint32 // request_length
-	seen   uint32 // bytes of the packets that arrived, <= length
-	epoch  uint32 // of the target when a packet passed that others may follow; 0: none may
+	seen   uint32 // bytes of arrived packets, <= length
+	epoch  uint32 // of the target when a packet passed for others to follow; 0: no packet
 
 	headerData uint64
-	limit      uint32 // bytes that have a place, <= length
+	limit      uint32 // bytes with a place, <= length
 	region     Handle // 0 for a receive buffer
 	entry      uint32
 	code       ReturnCode // of the first failure, RCNull before
-	gen        Generation // the index had then; after a failure, the one to answer with
+	gen        Generation // of the index then; after a failure, the Generation of the answer
 	list       List       // after a failure, likewise
 	hasData    bool
-	prev, next uint32 // slot + 1 of others in its list, see Target.listed
+	prev, next uint32 // slot + 1 of neighbours in the list, see Target.listed
 
 	// The receive buffer that the message has taken, beside base and cookie, see Target.giveBack.
 	match, ignore uint64

@@ -9,10 +9,10 @@ import (
 // are 0.
 type Reply struct {
 	Form               Form
-	Response                     // MessageID is of the response itself in a FormResponseData, which has no Generation
+	Response                     // MessageID is the response's own in a FormResponseData, without Generation
 	ReadRequestID      MessageID // FormResponseData: read_request_message_id, of the request answered
 	PayloadLength      uint16    // forms with data: bytes of data here, 14 bits
-	MessageOffset      uint32    // FormResponseData: where the data starts in what was asked for, bytes
+	MessageOffset      uint32    // FormResponseData: place of the data in the requested range, bytes
 	OriginalRequestPSN uint32    // FormResponseDataSmall
 }
 

@@ -13,7 +13,7 @@ type ResponseOpcode uint8
 const (
 	ResponseDefault  ResponseOpcode = 0 // success, may be coalesced by the PDS
 	ResponseExplicit ResponseOpcode = 1 // UET_RESPONSE
-	ResponseWithData ResponseOpcode = 2 // the data that was asked for follows
+	ResponseWithData ResponseOpcode = 2 // followed by the data asked for
 	ResponseNone     ResponseOpcode = 3 // no answer
 
 	responseVendor ResponseOpcode = 0x30 // to 0x3f
@@ -33,7 +33,7 @@ type List uint8
 
 const (
 	ListExpected List = 0 // a posted buffer; also for RMA
-	ListOverflow List = 1 // the list of unexpected messages; with NO_MATCH, a deferrable send that is remembered there
+	ListOverflow List = 1 // the list of unexpected messages; with NO_MATCH, a deferrable send remembered there
 )
 
 var listNames = [...]string{"UET_EXPECTED", "UET_OVERFLOW"}
@@ -52,7 +52,7 @@ func (l List) String() string { return enum.Name(listNames[:], l) }
 type Verdict struct {
 	List       List
 	Opcode     ResponseOpcode
-	Version    uint8 // 0 is the only one defined
+	Version    uint8 // only 0 is defined
 	ReturnCode ReturnCode
 }
 
@@ -110,10 +110,10 @@ const ResponseLen = 12
 // Source: figure 3-18, tables 3-11 and 3-43.
 type Response struct {
 	Verdict
-	Generation     Generation // current one of the resource index
+	Generation     Generation // current generation of the resource index
 	MessageID      MessageID  // of the request
 	JobID          JobID
-	ModifiedLength uint32 // bytes of the message delivered, not of this packet
+	ModifiedLength uint32 // bytes of the message delivered, not of the packet
 }
 
 // Decode reads a response; n is [ResponseLen]. The only error is

@@ -9,43 +9,43 @@ type ReturnCode uint8
 // RCHost codes and the codes of floating point are the host's to give, see
 // [Target.Fail].
 const (
-	RCNull               ReturnCode = 0x00 // success, when the PDS itself says so
+	RCNull               ReturnCode = 0x00 // success, from the PDS alone
 	RCOK                 ReturnCode = 0x01 // success
-	RCBadGeneration      ReturnCode = 0x02 // not the current ri_generation, which the response names; tried again with it
+	RCBadGeneration      ReturnCode = 0x02 // not the current ri_generation; tried again with the response's
 	RCDisabled           ReturnCode = 0x03 // the resource index is disabled, for good
 	RCDisabledGen        ReturnCode = 0x04 // the resource index is disabled for a while; tried again later
-	RCNoMatch            ReturnCode = 0x05 // no receive buffer for it; tried again later, or deferred
+	RCNoMatch            ReturnCode = 0x05 // no matching receive buffer; tried again later, or deferred
 	RCUnsupportedOp      ReturnCode = 0x06 // the target, resource index, mode or form does not serve the opcode
 	RCUnsupportedSize    ReturnCode = 0x07 // the message is longer than the region
 	RCATInvalid          ReturnCode = 0x08 // address translation: not a valid address
 	RCATPerm             ReturnCode = 0x09 // address translation: no permission
 	RCATATSError         ReturnCode = 0x0a // address translation: the service failed
-	RCATNoTrans          ReturnCode = 0x0b // address translation: there is none
-	RCATOutOfRange       ReturnCode = 0x0c // address translation: outside of what is mapped
+	RCATNoTrans          ReturnCode = 0x0b // address translation: none
+	RCATOutOfRange       ReturnCode = 0x0c // address translation: outside the mapping
 	RCHostPoisoned       ReturnCode = 0x0d // the memory is damaged
 	RCHostUnsuccessCmpl  ReturnCode = 0x0e // the bus did not complete the access
-	RCAMOUnsupportedOp   ReturnCode = 0x0f // atomic operation that the target does not serve
-	RCAMOUnsupportedDT   ReturnCode = 0x10 // atomic datatype that the target does not serve, or not with this operation
-	RCAMOUnsupportedSize ReturnCode = 0x11 // atomic whose length is not one of whole operands
+	RCAMOUnsupportedOp   ReturnCode = 0x0f // atomic operation not served by the target
+	RCAMOUnsupportedDT   ReturnCode = 0x10 // atomic datatype not served by the target, or not with the operation
+	RCAMOUnsupportedSize ReturnCode = 0x11 // atomic whose length is not a whole number of operands
 	RCAMOUnaligned       ReturnCode = 0x12 // atomic whose address is no multiple of the operand's size
 	RCAMOFPNaN           ReturnCode = 0x13 // floating point: the result is not a number
 	RCAMOFPUnderflow     ReturnCode = 0x14 // floating point: the result is too small
 	RCAMOFPOverflow      ReturnCode = 0x15 // floating point: the result is too large
 	RCAMOFPInexact       ReturnCode = 0x16 // floating point: the result was rounded
 	RCPermViolation      ReturnCode = 0x17 // against the region's rights, or not the buffer of the message's other packets
-	RCOpViolation        ReturnCode = 0x18 // the header contradicts itself, or RUDI on a region that is not for repeats
+	RCOpViolation        ReturnCode = 0x18 // the header contradicts itself, or RUDI on a region not open to repeats
 	RCBadIndex           ReturnCode = 0x19 // no such resource index
 	RCBadPID             ReturnCode = 0x1a // no such process
-	RCBadJobID           ReturnCode = 0x1b // no such job, or the resource is not open to it
-	RCBadMKey            ReturnCode = 0x1c // no region has this key
+	RCBadJobID           ReturnCode = 0x1b // no such job, or a resource closed to the job
+	RCBadMKey            ReturnCode = 0x1c // no region has the key
 	RCBadAddr            ReturnCode = 0x1d // the packet ends behind the buffer
-	RCCancelled          ReturnCode = 0x1e // given up by its initiator, see [Initiator.Cancel]
+	RCCancelled          ReturnCode = 0x1e // given up by the initiator, see [Initiator.Cancel]
 	RCUndeliverable      ReturnCode = 0x1f // the target has no process at all
-	RCUncor              ReturnCode = 0x20 // repeating does not cure it: an unknown version, an impossible response
-	RCUncorTransient     ReturnCode = 0x21 // an error that repeating may cure
-	RCTooLong            ReturnCode = 0x22 // the receive buffer has no byte for it
-	RCInitiatorError     ReturnCode = 0x23 // the initiator has met an error itself (FlagIE)
-	RCDropped            ReturnCode = 0x24 // the target has dropped it
+	RCUncor              ReturnCode = 0x20 // not cured by repeating: an unknown version, an impossible response
+	RCUncorTransient     ReturnCode = 0x21 // an error perhaps cured by repeating
+	RCTooLong            ReturnCode = 0x22 // the receive buffer has no byte left
+	RCInitiatorError     ReturnCode = 0x23 // the initiator has met an error (FlagIE)
+	RCDropped            ReturnCode = 0x24 // dropped by the target
 	RCExtended           ReturnCode = 0x3e // the code is given elsewhere
 )
 

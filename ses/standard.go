@@ -32,9 +32,9 @@ const StandardLen = 44
 type Standard struct {
 	Common
 	MessageID     MessageID
-	PayloadLength uint16 // som=0: bytes of data in this packet, or that a read asks for with it, 14 bits
+	PayloadLength uint16 // som=0: bytes of data in the packet, or asked for by the packet of a read, 14 bits
 	Initiator     uint32 // rank of the sender, opaque here
-	MessageOffset uint32 // som=0: where this packet starts in the message, bytes
+	MessageOffset uint32 // som=0: place of the packet in the message, bytes
 	RequestLength uint32 // bytes in the whole message
 	BufferOffset  uint64 // where the operation starts in the target's buffer, bytes
 	Key           uint64 // memory key of RMA and atomics, match bits of tagged sends

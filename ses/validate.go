@@ -8,12 +8,12 @@ type plan struct {
 	extent
 	base   uint64 // address of the message's first byte
 	cookie uint64
-	limit  uint32 // bytes of the message that the buffer takes
+	limit  uint32 // bytes of the message that fit the buffer
 	entry  uint32 // resource index
 	region Handle // 0 for a receive buffer
 	recv   uint32 // receive buffer to consume, slot + 1
 
-	pending Handle // deferred send that recv is kept for
+	pending Handle // deferred send owning recv
 	gen     Generation
 }
 

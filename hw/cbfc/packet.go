@@ -77,7 +77,7 @@ func (f *FlowControl) AppendTo(b []byte) []byte {
 // first. The highest term is the lowest bit, so the low byte goes first on the wire,
 // as with the ICRC and VCRC.
 func linkCRC(b []byte) uint16 {
-	const reversed = 0xd008 // 0x100B with its bits in the other order
+	const reversed = 0xd008 // 0x100B with the bits in reverse order
 	crc := uint16(0xffff)
 	for _, c := range b {
 		crc ^= uint16(c)

@@ -10,7 +10,7 @@ import (
 // one lane, 4 ns at SDR.
 const (
 	UpdatePeriod   = 65536  // a flow control packet leaves for each lane at least this often
-	WatchdogPeriod = 400000 // a lane that heard none for so long asks for re-initialisation
+	WatchdogPeriod = 400000 // a lane without a packet for so long asks for re-initialisation
 )
 
 // Lanes of an InfiniBand port.
@@ -25,7 +25,7 @@ type Port struct {
 	lanes     []Lane
 	threshold int  // consecutive periods with an overrun that re-initialise the link
 	bad       int  // such periods so far
-	overrun   bool // this period has had an overrun
+	overrun   bool // an overrun in the present period
 }
 
 // NewPort returns a port with a lane for each element of buffers, which gives

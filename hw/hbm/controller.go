@@ -64,7 +64,7 @@ type Done struct {
 	Tag       uint64
 	Requester int
 	Bytes     int64
-	At        int64 // when it was retired
+	At        int64 // time of retirement
 	Wait      int64 // nanoseconds from submission to the start of its transfer
 }
 

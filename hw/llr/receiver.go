@@ -14,7 +14,7 @@ const (
 	ReceiverOff      ReceiverState = iota // no LLR_INIT has come
 	ReceiverSendACKs                      // in sequence
 	ReceiverSendNACK                      // a NACK is due
-	ReceiverNACKSent                      // silent until the frame that is missing comes
+	ReceiverNACKSent                      // silent until the missing frame comes
 )
 
 var receiverNames = [...]string{"OFF", "SEND_ACKS", "SEND_NACK", "NACK_SENT"}
@@ -26,9 +26,9 @@ func (s ReceiverState) String() string { return enum.Name(receiverNames[:], s) }
 type Arrival uint8
 
 const (
-	ArrivalGood     Arrival = iota // its check sum is right
-	ArrivalPoisoned                // a switch on the way has made its check sum wrong on purpose
-	ArrivalBad                     // damaged on this link: what its preamble says is not to be trusted
+	ArrivalGood     Arrival = iota // the check sum is right
+	ArrivalPoisoned                // the check sum was made wrong on purpose by a switch on the way
+	ArrivalBad                     // damaged on the link: do not trust the preamble
 )
 
 var arrivalNames = [...]string{"good", "poisoned", "bad"}
@@ -40,10 +40,10 @@ func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 type ReceiverStats struct {
 	Good      uint64 // delivered in sequence
 	Poisoned  uint64 // of the Good, to be dropped behind the link
-	Duplicate uint64 // that had come before
+	Duplicate uint64 // frames received before
 	Skipped   uint64 // dropped behind a missing frame, or damaged
 	NACKs     uint64
-	Replays   uint64 // times that the missing frame came at last
+	Replays   uint64 // missing frames that came at last
 }
 
 // A Receiver is the receiving side of a link. Single writer.
@@ -52,7 +52,7 @@ type Receiver struct {
 	next    Seq // next_rx_seq
 	spacing int64
 	ackAt   int64
-	echo    Set // to be sent, if its Type is not 0
+	echo    Set // to be sent, if the Type is not 0
 	stats   ReceiverStats
 }
 
@@ -97,7 +97,7 @@ func (r *Receiver) Frame(now int64, s Seq, how Arrival) (deliver bool) {
 		return true
 	case how != ArrivalBad && d < 0:
 		r.stats.Duplicate++
-		if r.ackAt == never && r.state == ReceiverSendACKs { // its acknowledgement may be lost
+		if r.ackAt == never && r.state == ReceiverSendACKs { // the acknowledgement may be lost
 			r.ackAt = deadline.After(now, r.spacing)
 		}
 	default:

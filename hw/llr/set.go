@@ -27,8 +27,8 @@ type Type uint8
 
 // The types.
 const (
-	TypeACK      Type = 0x01 // receiver: all up to Seq has come
-	TypeNACK     Type = 0x02 // receiver: all up to Seq has come, what follows was damaged
+	TypeACK      Type = 0x01 // receiver: everything up to Seq has come
+	TypeNACK     Type = 0x02 // receiver: everything up to Seq has come, the next frame was damaged
 	TypeInit     Type = 0x03 // transmitter: the next frame is Seq
 	TypeInitEcho Type = 0x04 // receiver: so be it
 	TypeCFUpdate Type = 0x10 // credits freed on two virtual channels, see package cbfc
@@ -68,8 +68,8 @@ const SetLen = 8
 //	          +------+------+---------------------+---+-------------------+---+
 type Set struct {
 	Type  Type
-	Seq   Seq        // ACK, NACK: the last good frame; INIT, INIT_ECHO: the next one
-	Data  uint16     // INIT, INIT_ECHO: echoed, without a meaning that is public
+	Seq   Seq        // ACK, NACK: the last good frame; INIT, INIT_ECHO: the next frame
+	Data  uint16     // INIT, INIT_ECHO (init_data): echoed, without a public meaning
 	Freed [2]VCCount // CF_Update
 }
 

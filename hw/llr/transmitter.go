@@ -15,9 +15,9 @@ import (
 type Behavior uint8
 
 const (
-	BehaviorBestEffort Behavior = iota // they go unnumbered and are lost if damaged
-	BehaviorBlock                      // they wait
-	BehaviorDiscard                    // they are dropped
+	BehaviorBestEffort Behavior = iota // frames go unnumbered and are lost if damaged
+	BehaviorBlock                      // frames wait
+	BehaviorDiscard                    // frames are dropped
 )
 
 var behaviorNames = [...]string{"BEST_EFFORT", "BLOCK", "DISCARD"}
@@ -66,7 +66,7 @@ const (
 	StateOff     State = iota // nothing is numbered
 	StateInit                 // LLR_INIT is repeated until echoed
 	StateAdvance              // frames go out with numbers
-	StateReplay               // frames that have been sent before go first
+	StateReplay               // frames sent before go first
 	StateFlush                // given up: waiting frames are dropped
 )
 
@@ -84,7 +84,7 @@ type Frame struct {
 // kept is a frame in the replay buffer.
 type kept struct {
 	Frame
-	first int64 // when it went out first
+	first int64 // time of the first transmission
 }
 
 // A Verdict is the fate of an offered frame.
@@ -106,7 +106,7 @@ func (v Verdict) String() string { return enum.Name(verdictNames[:], v) }
 type TransmitterStats struct {
 	Frames   uint64 // numbered, first transmissions
 	Replayed uint64 // sent again
-	Replays  uint64 // times that sending again began
+	Replays  uint64 // begins of replays
 	SeqError uint64 // acknowledgements of frames not outstanding, echoes of an older INIT
 	Dropped  uint64 // frames lost with a flush
 	Flushes  uint64
@@ -117,7 +117,7 @@ type Transmitter struct {
 	c     Config
 	state State
 
-	ring  []kept // by number; its size is a power of two
+	ring  []kept // by number; the size is a power of two
 	next  Seq    // tx_seq: of the next new frame
 	acked Seq    // acked_seq: of the last acknowledged frame
 	again Seq    // in StateReplay: of the next frame to go again
@@ -138,7 +138,7 @@ func NewTransmitter(c Config) (*Transmitter, error) {
 		return nil, err
 	}
 	n := 1
-	for n < 2*c.OutstandingFrames { // those that are outstanding, and those that Freed has not handed back
+	for n < 2*c.OutstandingFrames { // outstanding frames, and frames not handed back by Freed
 		n *= 2
 	}
 	return &Transmitter{c: c, ring: make([]kept, n), acked: seqMask, freed: seqMask, timer: never}, nil

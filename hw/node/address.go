@@ -38,7 +38,7 @@ func parse(s string, defaultPort uint16) (netip.AddrPort, error) {
 
 // A scheme is how peers are told apart.
 type scheme struct {
-	port   uint16 // of all, unless by port
+	port   uint16 // of all peers, unless by port
 	byPort bool
 }
 

@@ -14,13 +14,13 @@ import (
 type duty struct {
 	holder  atomic.Int32  // holderShard, holderNobody or holderCaller
 	blocked atomic.Int32  // callers that wait
-	flights atomic.Uint64 // turns that callers have taken in a row, each until one operation was over
+	flights atomic.Uint64 // turns taken by callers in a row, each until the end of an operation
 	back    chan struct{} // the goroutine is needed
 
 	// The goroutine's own.
 	timer *time.Timer
 	ended int64 // when somebody's operation was over, and left nothing under way
-	skip  int   // offers not to make: somebody has waited for nobody
+	skip  int   // offers not to make: a wait was in vain
 }
 
 const (
@@ -31,7 +31,7 @@ const (
 
 const (
 	grace     = int64(500 * time.Microsecond)
-	flightMax = int64(20 * time.Millisecond) // of one caller; who waits longer is woken
+	flightMax = int64(20 * time.Millisecond) // of one caller; a longer wait ends with a wake-up
 	skipMost  = 64
 )
 
@@ -57,7 +57,7 @@ func (s *shard) offer() bool {
 	s.waits = false
 	s.mu.Unlock()
 	d.holder.Store(holderNobody)
-	return len(s.places) == 0 || !d.holder.CompareAndSwap(holderNobody, holderShard) // somebody was faster
+	return len(s.places) == 0 || !d.holder.CompareAndSwap(holderNobody, holderShard) // a caller was faster
 }
 
 // rest leaves the turns to callers for a while, and takes the turns back when no caller has come.

@@ -11,8 +11,8 @@ import (
 // [uetcc.ErrNoAnswer] and [uetcc.ErrPeerGone], and errors of package port. Each is wrapped by an
 // [*Error].
 var (
-	ErrClosed  = net.ErrClosed                                                     // this node was closed
-	ErrPeer    = errors.New("node: not a peer")                                    // the address cannot be one
+	ErrClosed  = net.ErrClosed                                                     // the node was closed
+	ErrPeer    = errors.New("node: not a peer")                                    // the address cannot be a peer's
 	ErrAnyPeer = errors.New("node: with several shards a Recv has to name a peer") // see Options.Shards
 	ErrRange   = errors.New("node: too long")                                      // of Data
 )

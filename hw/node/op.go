@@ -16,8 +16,8 @@ type Kind uint8
 const (
 	OpWrite  Kind = iota // Data to At of the peer
 	OpRead               // from At of the peer to Data
-	OpSend               // Data to a Recv of the peer with this Tag
-	OpRecv               // a message with this Tag to Data
+	OpSend               // Data to a Recv of the peer with the same Tag
+	OpRecv               // a message with the same Tag to Data
 	OpAtomic             // on the 8 bytes at At of the peer
 )
 
@@ -51,8 +51,8 @@ type Op struct {
 	// started are sent together.
 	Done func(*Op)
 
-	N   int    // out: bytes that have come
-	Old uint64 // out: OpAtomic: what was there before
+	N   int    // out: bytes received
+	Old uint64 // out: OpAtomic: the old value
 	Err error  // out
 
 	sh   *shard

@@ -29,11 +29,11 @@ type Options struct {
 	// Paths is how many UDP source ports packets leave from, a power of two up to 256 (default 4 on port 4793, else 1).
 	Paths int
 
-	Operations int // that may be under way in a shard, up to 65,534 (default 1024); more wait for their turn
+	Operations int // most under way in a shard, up to 65,534 (default 1024); more wait in turn
 	Peers      int // with whom something is under way at a time, up to 65,535 (default 1024)
-	Regions    int // that Expose opens, up to 65,536 (default 64)
+	Regions    int // most regions of Expose, up to 65,536 (default 64)
 	Receives   int // Recvs under way, up to 65,536 (default 1024)
-	Buffer     int // what a socket queues in each direction, bytes (default 8 MiB)
+	Buffer     int // queue of a socket in each direction, bytes (default 8 MiB)
 
 	// Port, if not nil, carries the packets in place of UDP sockets, for a single shard. Close closes
 	// the Port.

@@ -31,27 +31,27 @@ type shard struct {
 	duty    duty
 	zeros   []byte
 
-	mu      sync.Mutex // guards all below, and the port but for Wait
+	mu      sync.Mutex // guards all fields below, and the port except Wait
 	ep      *uetcc.Endpoint
 	slots   []slot
 	free    []uint32
 	regions []region
-	stalled []*Op // that the endpoint had no room for
+	stalled []*Op // operations without room in the endpoint
 	spare   []*Op // memory for stalled
 	done    []*Op // over, and not told yet
-	armed   int64 // when the goroutine looks at the clock; if it waits for packets alone, never
-	waits   bool  // it waits
+	armed   int64 // time of the goroutine's next look at the clock; never while waiting for packets alone
+	waits   bool  // the goroutine waits
 	busy    int64 // when packets have come
 	late    int   // steps since the clock was looked at
 	over    error // no operation begins any more
-	telling bool  // callers are told what is over: what they begin meanwhile goes together
-	begun   bool  // they have
+	telling bool  // callers are being told of ends: operations begun meanwhile go together
+	begun   bool  // callers have begun operations
 
 	in, replies, out []uetcc.Datagram
 	got              []uetcc.Received
 	packets          []port.Packet
-	waiting          []port.Packet // built, and there was no room to send them
-	held             int           // of replies, that wait for the next flush
+	waiting          []port.Packet // built, but without room to send
+	held             int           // replies waiting for the next flush
 	more             bool          // may go than has gone
 	silent           silence
 	faults           [16]port.Fault
@@ -79,7 +79,7 @@ func (s *shard) config() uetcc.Config {
 	c := uetcc.Config{
 		Address: n.scheme.fep(n.local).Netip(),
 		MTU:     uint32(n.options.MTU),
-		PDS:     pdc.Config{RTOInit: patience + 8*rtt, PendTimeout: int64(time.Minute)}, // the context of an operation is what bounds its wait
+		PDS:     pdc.Config{RTOInit: patience + 8*rtt, PendTimeout: int64(time.Minute)}, // the context of an operation bounds the wait
 		CC: ccc.Config{
 			NSCC: nscc.Config{
 				LinkRate: 100e9 / 8, BaseRTT: rtt, InitialCwnd: 256 << 10,
@@ -172,7 +172,7 @@ func (s *shard) turn() bool {
 		if err == nil && s.offer() {
 			return true
 		}
-		runtime.Gosched() // whoever waited begins the next, on this processor
+		runtime.Gosched() // the waiting caller begins the next, on the same processor
 	}
 	return s.wait(timeout, room, s.release(err))
 }
@@ -199,7 +199,7 @@ func (s *shard) work() (timeout int64, room, waited bool, err error) {
 	came, err := s.step()
 	now := s.node.now()
 	timeout, room = s.linger(now, s.arm(now), came), len(s.waiting) > 0
-	if s.port.More() && !room { // not all that has come was taken in
+	if s.port.More() && !room { // some packets are not taken in yet
 		timeout = 0
 	}
 	s.waits = timeout != 0
@@ -425,7 +425,7 @@ type silentPeer struct {
 }
 
 const (
-	silentFor  = int64(time.Second) // then what is under way to it ends
+	silentFor  = int64(time.Second) // then operations to the peer end
 	silentMost = 64
 )
 

@@ -17,7 +17,7 @@ type slot struct {
 	op     *Op        // nil: given up
 	data   []byte     // nil: as well
 	handle ses.Handle // of the message, or of the receive buffer
-	gen    uint32     // of this use; cookies have it
+	gen    uint32     // of the present use, part of cookies
 	recv   bool
 	used   bool
 }
@@ -162,7 +162,7 @@ func (s *shard) cancel(op *Op, err error) {
 		} else if s.ep.Target().CancelReceive(x.handle) == nil {
 			s.finish(x, err)
 			s.vacate(op.slot)
-		} else { // a message is on its way into it
+		} else { // a message is on the way into the memory
 			s.finish(x, err)
 		}
 		s.forget()
@@ -259,7 +259,7 @@ func (s *shard) complete(x *slot, ev *uetcc.Event) {
 		case op.Kind == OpRead:
 			op.N = int(ev.Outcome.Length)
 		}
-		ev.Peer = op.Peer.Addr() // not the number that the endpoint knows
+		ev.Peer = op.Peer.Addr() // not the endpoint's number
 		s.finish(x, ev.Err())
 	}
 	s.vacate(uint32(ev.Cookie))

@@ -12,8 +12,8 @@ import (
 // Stats counts the events of a node, summed over the shards.
 type Stats struct {
 	Begun, Ended, Failed     uint64 // operations
-	SentBytes, ReceivedBytes uint64 // of data, what was sent again and came twice included
-	Wakeups                  uint64 // times that a shard looked for work
+	SentBytes, ReceivedBytes uint64 // of data, including retransmissions and duplicates
+	Wakeups                  uint64 // looks of shards for work
 	Port                     port.Stats
 	Endpoints                []EndpointStats // by shard
 }
@@ -68,7 +68,7 @@ func (s *shard) contexts(f func(peer netip.AddrPort, s ccc.Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var view ccc.View
-	seen := map[ccc.Handle]bool{0: true} // a target that has sent no data has none
+	seen := map[ccc.Handle]bool{0: true} // a target without sent data has none
 	for h := range s.ep.PDS().All() {
 		p, _ := s.ep.PDS().PDC(h)
 		if !seen[p.Context] && s.ep.CC().Refresh(p.Context, &view) {

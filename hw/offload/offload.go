@@ -37,7 +37,7 @@ func (s State) String() string { return enum.Name(stateNames[:], s) }
 // Config describes a binding.
 type Config struct {
 	Slot int // context block
-	Page int // doorbell page, which no other goroutine uses
+	Page int // doorbell page, of no other goroutine
 
 	// Control is for the present life of the slot: the generation is the last life's plus
 	// 1. Enable is the binding's.
@@ -57,7 +57,7 @@ type Binding struct {
 	cfg    Config
 	state  State
 	queued uint64 // packets handed to the device in this life
-	sent   uint64 // of these, reported to the context
+	sent   uint64 // part of queued reported to the context
 	base   uint64 // SENT when this life began
 	spent  uint64 // CREDIT_USED then
 	mtu    uint64
@@ -147,10 +147,10 @@ func (b *Binding) Collect(c *ccc.Context, p *ccc.Params, now int64) (packets int
 		return 0
 	}
 	bytes := b.ctx.Sent() - b.base
-	if int64(bytes) < 0 { // it starts afresh after a reset
+	if int64(bytes) < 0 { // SENT starts afresh after a reset
 		return 0
 	}
-	total := min(bytes/b.mtu, b.queued) // a lying device can't send more than it got
+	total := min(bytes/b.mtu, b.queued) // a lying device can't send more than received
 	for ; b.sent < total; b.sent++ {
 		c.OnSend(p, now, b.cfg.Size, false)
 		packets++

@@ -58,9 +58,9 @@ func (p *ZTRParams) Validate() error {
 type ZTR struct {
 	Rate   Rate   // 0: never seen
 	RTT    uint32 // ns, last sample, network's share
-	MinRTT uint32 // ns, smallest sample of this and the last window
-	fresh  uint32 // ns, smallest sample of this window
-	window uint32 // when this window of the minimum began
+	MinRTT uint32 // ns, smallest sample of the present and the last window
+	fresh  uint32 // ns, smallest sample of the present window
+	window uint32 // begin of the present window of the minimum
 	calm   uint32 // since when there has been no decrease
 	active uint32 // last burst
 	Probe
@@ -83,7 +83,7 @@ func (f *ZTR) OnEvent(p *ZTRParams, e *Event) Decision {
 		f.seen = f.seen && e.Time-f.active <= p.MaxDelay
 		f.active = e.Time
 		ask := f.onTX(e, e.Time-f.SentAt)
-		f.Backoff = min(f.Backoff, 13) // beyond it the shift loses bits
+		f.Backoff = min(f.Backoff, 13) // beyond 13 the shift loses bits
 		return Decision{f.Rate, ask}
 	case EventRTT:
 		f.onRTT(p, e)

@@ -39,7 +39,7 @@ func (l *lane) pop() Packet {
 	p := l.buf[l.head&uint32(len(l.buf)-1)].packet()
 	l.head++
 	if l.n--; l.n == 0 {
-		l.head = 0 // a queue that runs empty keeps to the first line of its buffer
+		l.head = 0 // an empty queue keeps to the first line of the buffer
 	}
 	l.bytes -= int64(p.Size)
 	return p

@@ -17,7 +17,7 @@ type Victim uint8
 // The victims.
 const (
 	VictimArriving Victim = iota // the packet that does not fit
-	VictimCoin                   // that one or the newest that waits, by the toss of a coin, as in htsim's composite queue
+	VictimCoin                   // the arriving or the newest waiting packet, by the toss of a coin, as in htsim's composite queue
 )
 
 var victimNames = [...]string{"arriving", "coin"}
@@ -41,7 +41,7 @@ type Config struct {
 	MedLimit  int64 // bytes of TC_med; 0: 1 PlaneBDP
 	HighLimit int64 // bytes of TC_high; 0: 1 PlaneBDP
 
-	HeaderBytes int32 // what is left of a trimmed packet; 0: 64, as in htsim
+	HeaderBytes int32 // size of a trimmed packet; 0: 64, as in htsim
 	MedPercent  int32 // share of the port that TC_med may take from waiting TC_low; 0: 50; 100: strict priority
 	Victim      Victim
 }

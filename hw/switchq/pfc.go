@@ -13,7 +13,7 @@ import (
 // model exists to show why.
 type PFCConfig struct {
 	XOff  int64 // bytes above which the upstream is told to stop
-	XOn   int64 // bytes below which it may go on; less than XOff; 0: not before the pause is over
+	XOn   int64 // bytes below which the upstream may go on; less than XOff; 0: not before the end of the pause
 	Pause int64 // nanoseconds that one pause frame lasts
 }
 
@@ -56,7 +56,7 @@ type PFCFrame uint8
 // The frames.
 const (
 	PFCNone   PFCFrame = iota
-	PFCPause           // stop this class for PFCConfig.Pause
+	PFCPause           // stop the class for PFCConfig.Pause
 	PFCResume          // pause time 0
 )
 
@@ -70,8 +70,8 @@ func (f PFCFrame) String() string { return enum.Name(frameNames[:], f) }
 // Ingress is empty and lets the upstream send.
 type Ingress struct {
 	bytes  int64
-	until  int64 // end of the pause that was sent last
-	paused bool  // one was sent, and no resume after it
+	until  int64 // end of the last pause sent
+	paused bool  // a pause was sent, and no resume after
 }
 
 // Bytes is the number of waiting bytes.
@@ -101,7 +101,7 @@ func (i *Ingress) Leave(p *PFCParams, size int64) PFCFrame {
 // A Pauser is the upstream side: the stopped classes of an egress port, and the
 // ends of the pauses. Single writer; the zero Pauser stops nothing.
 type Pauser struct {
-	until  [numClasses]int64 // of those in paused
+	until  [numClasses]int64 // ends of the pauses in paused
 	paused ClassSet          // by a frame; the pause may be over
 }
 

@@ -67,8 +67,8 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	Queued  Verdict = iota // all is in the queue as it was
-	Trimmed                // one packet lost its payload and waits in TC_med
+	Queued  Verdict = iota // the packet is in the queue, unchanged
+	Trimmed                // one packet lost the payload and waits in TC_med
 	Dropped                // one packet is gone
 )
 

@@ -15,8 +15,8 @@ import (
 const (
 	recvCalls   = 16      // messages of one system call
 	recvBytes   = 1 << 16 // of one message: with grouping many packets
-	recvSingle  = 9216    // without it: bytes of the largest packet
-	recvControl = 192     // bytes; in a smaller one some would be missing without a word
+	recvSingle  = 9216    // without grouping: bytes of the largest packet
+	recvControl = 192     // bytes; with less some messages would be missing silently
 )
 
 // An inbox is room for the messages of one recvmmsg. x/sys has no recvmmsg, and the recvmsg of x/sys
@@ -27,12 +27,12 @@ type inbox struct {
 	names   [recvCalls][nameMax]byte
 	control [recvCalls][recvControl]byte
 	room    int // bytes for each message
-	slots   int // messages that have memory: of few as long as they are enough
+	slots   int // messages with memory: few, as long as enough
 
-	next, end int         // messages that are not handed out yet
-	full      bool        // the kernel may have had more of them
-	rest      []byte      // of the one before, what is not handed out
-	template  port.Packet // all but Data of the packets in rest
+	next, end int         // messages not handed out yet
+	full      bool        // the kernel may have more messages
+	rest      []byte      // of the last message, the rest not handed out
+	template  port.Packet // the packets in rest, without Data
 	segment   int         // bytes of each
 }
 
@@ -112,7 +112,7 @@ func (p *Port) fill() error {
 	if b.full && b.slots < recvCalls {
 		b.grow(2 * b.slots)
 	} else {
-		b.reset(b.end) // what the kernel overwrote
+		b.reset(b.end) // for fields overwritten by the kernel
 	}
 	s := p.paths[0]
 	for range 8 { // errors of earlier packets come first

@@ -14,10 +14,10 @@ import (
 const (
 	sendCalls    = 32     // messages of one system call
 	sendSegments = 64     // packets of one message: UDP_MAX_SEGMENTS of old kernels
-	sendBytes    = 65_000 // of one message, less than IP has
+	sendBytes    = 65_000 // of one message, less than IP's limit
 	sendVectors  = 512
 	nameMax      = unix.SizeofSockaddrInet6
-	controlLen   = 64 // bytes of the control messages of one: the TOS byte, and the size of a segment
+	controlLen   = 64 // bytes of a message's control messages: the TOS byte, and the size of a segment
 )
 
 // mmsghdr is struct mmsghdr of Linux, with the same padding in Go and C.
@@ -49,14 +49,14 @@ func (p *Port) Send(packets []port.Packet) (taken int, err error) {
 	if err := p.over(); err != nil {
 		return 0, err
 	}
-	single := 0 // so many of the next packets go one by one
+	single := 0 // so many of the next packets go singly
 	for taken < len(packets) {
 		rest := packets[taken:]
 		s := p.paths[int(rest[0].Path)%len(p.paths)]
 		n := p.build(rest, s, single > 0)
 		sent, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&p.out.headers)), uintptr(n), 0, 0, 0)
 		if errno == 0 {
-			if p.suspect { // what went wrong together goes well one by one
+			if p.suspect { // packets that failed together go well singly
 				p.segment, p.suspect = false, false
 			}
 			k := p.count(int(sent))
@@ -192,7 +192,7 @@ func (p *Port) putControl(b *[controlLen]byte, tos uint8, segment int) int {
 // done with; otherwise they are sent again, individually with single.
 func (p *Port) refused(s *socket, errno unix.Errno, first *port.Packet, n int, single *int) bool {
 	p.mtu = 0
-	told := p.readFaults(s) // among them what an earlier packet has met, which the kernel tells once
+	told := p.readFaults(s) // including errors of earlier packets, reported once by the kernel
 	if p.retries++; told && errno != unix.EMSGSIZE && p.retries < 4 {
 		return false
 	}
@@ -206,7 +206,7 @@ func (p *Port) refused(s *socket, errno unix.Errno, first *port.Packet, n int, s
 	}
 	p.suspect = false
 	p.stats.Refused += uint64(n)
-	if errno == unix.ENOBUFS || errno == unix.ENOMEM { // a queue behind the socket has dropped them
+	if errno == unix.ENOBUFS || errno == unix.ENOMEM { // dropped by a queue behind the socket
 		return true
 	}
 	f := port.Fault{Peer: first.Peer, Err: faultError(errno)}

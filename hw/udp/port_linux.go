@@ -18,7 +18,7 @@ type Port struct {
 	config Config
 	family int // AF_INET or AF_INET6
 	zone   uint32
-	paths  []*socket // of these the first receives
+	paths  []*socket // the first also receives
 	bell   int       // an eventfd that Wake writes to
 	polls  []unix.PollFd
 
@@ -29,9 +29,9 @@ type Port struct {
 	limit  unix.Timespec
 
 	segment, group bool
-	retries        int  // of what Send could not send
-	suspect        bool // segmentation is what may not work
-	mtu            int  // what the kernel has said of a packet that was too long
+	retries        int  // of packets that Send could not send
+	suspect        bool // segmentation may not work
+	mtu            int  // the kernel's answer to too long a packet
 	in             inbox
 	out            outbox
 	faults         faults
@@ -53,7 +53,7 @@ func OpenGroup(c Config, n int) (ports []*Port, err error) {
 			err = fmt.Errorf("udp: open %v: %w", c.Local, err)
 		}
 	}()
-	if n > 1 { // nobody else may have it, as whoever shares a port might
+	if n > 1 { // no other process may have the port, as with a shared port
 		p, err := open(c, false)
 		if err != nil {
 			return nil, err

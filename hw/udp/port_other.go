@@ -18,8 +18,8 @@ import (
 // A Port is a [port.Port] on UDP sockets, one packet a call.
 type Port struct {
 	config Config
-	paths  []*net.UDPConn // of these the first receives
-	tos    []int          // of each path, as it is set; -1: not known
+	paths  []*net.UDPConn // the first also receives
+	tos    []int          // of each path, as set; -1: unknown
 	out    []byte
 
 	mu    sync.Mutex // guards woken, and the deadline of the read that Wait makes
@@ -135,7 +135,7 @@ func (p *Port) read(b []byte, q *port.Packet) (ok bool, err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return false, nil
 	default:
-		return false, nil // what an earlier packet has met: nobody says which
+		return false, nil // the error of an unknown earlier packet
 	}
 	tos, told := tosOf(p.oob[:oob])
 	if !told {

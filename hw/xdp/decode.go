@@ -20,7 +20,7 @@ const (
 	etherIPv4 = 0x0800
 	etherIPv6 = 0x86dd
 	ip4First  = 0x45   // version, and a header without options
-	ip4Pieces = 0x3fff // of the fragment field: more come, or it is not the first
+	ip4Pieces = 0x3fff // of the fragment field: more fragments come, or not the first
 	protoUDP  = 17
 )
 

@@ -30,9 +30,9 @@ type Config struct {
 	// is taken from the kernel, too, and closed to other sockets.
 	Local netip.AddrPort
 
-	Interface string // of the device; default: the one that has the address
+	Interface string // of the device; default: the interface with the address
 	Queue     int    // of the device, to receive from and to send to
-	Frames    int    // packets that the port has room for, half in each direction: a power of two, 64 to 65,536 (default 4,096)
+	Frames    int    // room for packets, half in each direction: a power of two, 64 to 65,536 (default 4,096)
 
 	// Paths is the number of UDP source ports of leaving packets, 1 to 256 (default 1): the port of
 	// Local, and from 49,152 on.

@@ -105,7 +105,7 @@ func (p *Port) fits(now int64, q *port.Packet) bool {
 		p.turn(now, a)
 	}
 	stale := p.way.stale
-	p.way.stale = false // the kernel asks after a neighbour that it sends something to
+	p.way.stale = false // the kernel asks for a neighbour when sending a packet there
 	length := ip6Len
 	if a.Is4() {
 		length = ip4Len

@@ -25,7 +25,7 @@ type Port struct {
 	mtu    int
 	*socket
 	hook   hook
-	slow   *udp.Port // for what is not simple, and the bell
+	slow   *udp.Port // for special cases, and the bell
 	odd    bool      // the slow port has packets
 	router *router
 	began  time.Time
@@ -34,10 +34,10 @@ type Port struct {
 	over   sync.Mutex // guards gone
 	gone   bool       // the descriptors are closed
 
-	free []uint64 // frames that nothing is in
-	used []uint64 // frames of what the last Receive has handed out
+	free []uint64 // empty frames
+	used []uint64 // frames handed out by the last Receive
 
-	frame    frame.Frame // what goes to the last peer
+	frame    frame.Frame // headers for the last peer
 	hops     map[netip.Addr]hop
 	last     netip.Addr // whom frame and way are for
 	way      hop
@@ -54,7 +54,7 @@ type hop struct {
 
 const (
 	hopTime  = int64(time.Second)      // that a neighbour is trusted
-	hopRetry = int64(time.Millisecond) // between two looks for one that is not known
+	hopRetry = int64(time.Millisecond) // between two looks for an unknown neighbour
 	hopsMost = 1 << 16
 )
 

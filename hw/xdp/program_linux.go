@@ -26,7 +26,7 @@ const (
 type test struct {
 	size  uint8 // BPF_B, BPF_H or BPF_W
 	at    int16
-	value uint32 // as it lies in memory
+	value uint32 // as in memory
 	mask  int32
 }
 
@@ -136,7 +136,7 @@ func attach(c *Config, local netip.AddrPort, index, socket int) (h hook, err err
 	}
 	if err == nil && !h.generic {
 		h.link, err = ebpf.Link(h.program, index, unix.BPF_XDP, unix.XDP_FLAGS_DRV_MODE)
-		h.generic = err != nil // the driver has none, or not for this MTU
+		h.generic = err != nil // no hook in the driver, or not for the MTU
 	}
 	if h.generic && h.program >= 0 {
 		h.link, err = ebpf.Link(h.program, index, unix.BPF_XDP, unix.XDP_FLAGS_SKB_MODE)

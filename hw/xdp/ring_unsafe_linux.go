@@ -15,7 +15,7 @@ type ring[T any] struct {
 	producer, consumer *atomic.Uint32
 	flags              *atomic.Uint32
 	entries            []T
-	at                 uint32 // entries that this side has put in or taken out
+	at                 uint32 // entries put in or taken out here
 }
 
 // newRing maps a ring of a socket, of the given number of entries.

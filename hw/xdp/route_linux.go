@@ -31,7 +31,7 @@ func (r *router) close() { _ = unix.Close(r.fd) }
 type neighbour struct {
 	mac   [6]byte
 	known bool
-	stale bool // nobody has heard of it for some time
+	stale bool // not heard of for some time
 }
 
 // find looks for the neighbour on the way to a peer. None if packets to the peer leave by another
@@ -67,7 +67,7 @@ func (r *router) hop(peer netip.Addr) (next netip.Addr, ok bool) {
 		case unix.RTA_GATEWAY:
 			next, _ = netip.AddrFromSlice(value)
 		case unix.RTA_VIA:
-			ok = false // a gateway of the other family
+			ok = false // a gateway of a different family
 		}
 	})
 	return next, ok && next.BitLen() == peer.BitLen()

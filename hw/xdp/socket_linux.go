@@ -15,10 +15,10 @@ type socket struct {
 	fd       int
 	zeroCopy bool
 	memory   []byte
-	fill     ring[uint64]       // room for what comes
-	rx       ring[unix.XDPDesc] // what has come
-	tx       ring[unix.XDPDesc] // what is to be sent
-	sent     ring[uint64]       // what was
+	fill     ring[uint64]       // room for packets to come
+	rx       ring[unix.XDPDesc] // received packets
+	tx       ring[unix.XDPDesc] // packets to send
+	sent     ring[uint64]       // sent packets
 }
 
 func openSocket(c *Config, index int) (s *socket, err error) {

@@ -120,7 +120,7 @@ func (p *Packet) decodeSES(form ses.Form, b []byte) (int, error) {
 // A layout is the knowledge of [Parser.decode] about a packet type.
 type layout struct {
 	len   uint8  // bytes of the PDS header; 0: none, or not fixed
-	forms uint16 // next_hdr values that are followed, one bit each
+	forms uint16 // next_hdr values followed, a bit each
 }
 
 // layouts holds the layout of each type. A next_hdr assigned but not

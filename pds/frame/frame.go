@@ -31,7 +31,7 @@ const (
 // A Frame is a [Packet] with the Ethernet, IP and UDP headers around it.
 // Offsets count from the start of the parsed buffer. Single writer.
 type Frame struct {
-	DstMAC, SrcMAC [6]byte  // for [Frame.AppendTo]; a Parser leaves them: they are the first bytes of any frame
+	DstMAC, SrcMAC [6]byte  // for [Frame.AppendTo]; left alone by a Parser: the first bytes of any frame
 	Src, Dst       [16]byte // addresses; IPv4 as ::ffff:a.b.c.d
 	TOS            uint8    // DSCP and ECN, see pds.SplitTOS
 	Native         bool     // rides on IP without UDP
@@ -42,7 +42,7 @@ type Frame struct {
 	LittleCRC bool   // least significant byte first; the reference provider has the most significant first
 	Protocol  uint8  // IP protocol without UDP; 0 means pds.IPProtocol
 	Port      uint16 // UDP destination port; 0 means pds.UDPPort
-	UDPSum    bool   // over IPv6 a UDP checksum; UET has 0 there, which not every network lets through
+	UDPSum    bool   // over IPv6 a UDP checksum; UET has 0 there, not let through by every network
 
 	// Trimmed is not 0 if by the DSCP a switch has cut the packet, with the code of
 	// [pds.DSCPs.TrimmedBy]: only the PDS header was read.
@@ -65,7 +65,7 @@ func (f *Frame) addresses(ip []byte) {
 // addresses4 sets the addresses of f to ::ffff: and the IPv4 addresses in b, source and
 // destination.
 func (f *Frame) addresses4(b *[8]byte) {
-	f.Src = mapped // one at a time: both at once go through the stack
+	f.Src = mapped // singly: both at once go through the stack
 	*(*[4]byte)(f.Src[12:]) = [4]byte(b[:])
 	f.Dst = mapped
 	*(*[4]byte)(f.Dst[12:]) = [4]byte(b[4:])
@@ -92,7 +92,7 @@ func (f *Frame) String() string {
 
 // ipInfo holds the offsets in an IP packet.
 type ipInfo struct {
-	payload  int // offset of what follows the headers
+	payload  int // offset of the bytes behind the headers
 	end      int // length of the whole packet
 	protocol uint8
 	tos      uint8

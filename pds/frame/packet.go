@@ -19,23 +19,23 @@ var ErrPayloadLength = errors.New("frame: payload_length exceeds the packet")
 // their own: a Parser sets all alike, and so must the caller of [Packet.AppendTo],
 // since the headers' own fields are written.
 type Packet struct {
-	Type    pds.Type // the header below that was read
-	Form    ses.Form // the semantic header that was read; FormNone: neither Request nor Reply is meant
-	Entropy uint16   // entropy header; [Parser.UDP] leaves it to the caller, who knows the port
+	Type    pds.Type // the valid PDS header below
+	Form    ses.Form // the valid semantic header; FormNone: neither Request nor Reply
+	Entropy uint16   // entropy header; [Parser.UDP] leaves Entropy to the caller, who knows the port
 
-	PDS     int // offset of the PDS or TSS header in the buffer that was parsed
-	SES     int // offset of the semantic header; equals Payload if there is none
+	PDS     int // offset of the PDS or TSS header in the parsed buffer
+	SES     int // offset of the semantic header; equals Payload without one
 	Payload int // offset of the data
-	End     int // offset of what comes after the data: a trailer, or nothing
+	End     int // offset behind the data: of a trailer, or the end
 
 	Req     pds.Request // RUD_REQ, ROD_REQ, RUD_CC_REQ, ROD_CC_REQ
-	Ack     pds.AckCC   // ACK (of which only Ack.Ack is meant), ACK_CC
+	Ack     pds.AckCC   // ACK (only Ack.Ack is valid), ACK_CC
 	AckCCX  pds.AckCCX  // ACK_CCX
-	Nack    pds.NackCCX // NACK (of which only Nack.Nack is meant), NACK_CCX
+	Nack    pds.NackCCX // NACK (only Nack.Nack is valid), NACK_CCX
 	Control pds.Control // CP
 	RUDI    pds.RUDI    // RUDI_REQ, RUDI_RESP
 	UUD     pds.UUD     // UUD_REQ
-	TSS     pds.TSS     // TSS; what follows may be encrypted and counts as data
+	TSS     pds.TSS     // TSS; the bytes behind may be encrypted and count as data
 
 	Request ses.Request // Form.IsRequest()
 	Reply   ses.Reply   // Form.IsResponse()
@@ -114,7 +114,7 @@ func (p *Packet) Validate() error {
 		if err := p.Request.Validate(); err != nil {
 			return err
 		}
-		if p.Request.Opcode != ses.OpcodeRead || p.End != p.Payload { // without data it is what a read asks for
+		if p.Request.Opcode != ses.OpcodeRead || p.End != p.Payload { // without data the length asked for by a read
 			announced = int(p.Request.PayloadLength)
 		}
 	case p.Form.IsResponse():

@@ -36,13 +36,13 @@ var (
 type Parser struct {
 	Port     uint16    // UDP destination port; 0 means pds.UDPPort
 	Protocol uint8     // IP protocol of UET without UDP; 0 means pds.IPProtocol
-	DSCPs    pds.DSCPs // code points of trimmed packets; the others do not matter here
+	DSCPs    pds.DSCPs // code points of trimmed packets; other fields do not matter here
 
 	// CRC: whole packets without security header end in a CRC-32C. Ethernet and IP check the
 	// CRC, see [pds.CheckCRC]. UDP and Native cut the CRC off, lacking the addresses under
 	// the CRC.
 	CRC       bool
-	LittleCRC bool // it has its least significant byte first
+	LittleCRC bool // the CRC has the least significant byte first
 
 	// Opener, if not nil, opens secured packets: Ethernet and IP read the contents, and
 	// refuse every whole packet not secured, or not authentic, with the opener's error. The
@@ -241,7 +241,7 @@ func (ps *Parser) foreign(protocol uint8, b []byte) error {
 		return ErrIP
 	}
 	var transport []byte
-	if binary.BigEndian.Uint16(b[2:])>>3 == 0 { // the first one
+	if binary.BigEndian.Uint16(b[2:])>>3 == 0 { // the first fragment
 		transport = b[fragmentLen:]
 	}
 	if !isSkipped(b[0]) && !ps.mayBe(b[0], transport) {

@@ -27,7 +27,7 @@ func (ps *Parser) Ethernet(b []byte, f *Frame) error {
 	if end > len(b) || !h.isPlain(end) {
 		return ps.anyFrame(b, f)
 	}
-	if ps.Port != 0 || uint16(ps.DSCPs.Trimmed)|uint16(ps.DSCPs.TrimmedLastHop)<<8 != 0 { // as they lie in memory
+	if ps.Port != 0 || uint16(ps.DSCPs.Trimmed)|uint16(ps.DSCPs.TrimmedLastHop)<<8 != 0 { // as in memory
 		return ps.configured(b, h[15], f)
 	}
 	d := b[:end]

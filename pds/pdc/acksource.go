@@ -32,7 +32,7 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	if err != nil {
 		return m.reply.malformed(err)
 	}
-	if in.Trimmed != 0 { // the response is missing: a timeout asks for it again
+	if in.Trimmed != 0 { // the response is missing: a timeout asks again
 		m.stats.Trimmed++
 		return ErrTrimmed
 	}

@@ -30,7 +30,7 @@ func (s *responseStore) buffer(l *respList, i uint32) uint16 {
 // unbuffer takes back the buffer of slot i, if any: the layer above has the request.
 func (s *responseStore) unbuffer(l *respList, i uint32) {
 	if e := &s.slot[i]; e.state == respBuffered {
-		s.buffers = append(s.buffers, e.len) // within what it was made with
+		s.buffers = append(s.buffers, e.len) // within the capacity
 		l.buffered--
 		e.state, e.len = respPending, 0
 	}

@@ -27,7 +27,7 @@ func (rec *recovery) clearMissing(now int64, p *PDC) {
 		rec.stats.Hoarded++
 		rec.life.askClose(now, p)
 	}
-	if p.rx.Missing().After(rec.mem.responses.slot[p.resp.head].psn) { // else the initiator cannot clear it
+	if p.rx.Missing().After(rec.mem.responses.slot[p.resp.head].psn) { // else the initiator cannot clear the response
 		rec.sched.control(p, ctlClearReq)
 	}
 	wait := min(max(clearReqWait*rec.p.c.ClearTime, now-p.activeAt), rtoMax)

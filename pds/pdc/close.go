@@ -122,7 +122,7 @@ func (l *life) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 		return ErrIllegal
 	}
 	if l.target.maySettle(p) {
-		return nil // as if it had been lost: a CACK that covers it would acknowledge it
+		return nil // as if lost: a CACK over the CLOSE_CMD would acknowledge it
 	}
 	failed := false
 	switch p.rx.Classify(l.mem.far(p), b.psn, l.p.ranges) {

@@ -54,7 +54,7 @@ type Config struct {
 
 	// Acknowledgements of a target.
 	AckTrigger   int64 // ACK_Gen_Trigger: bytes that cause an ACK, up to 32 KiB (default 16 KiB)
-	AckMinPktAdd int64 // ACK_Gen_Min_Pkt_Add: the least that a packet counts, up to 2 KiB (default 1 KiB)
+	AckMinPktAdd int64 // ACK_Gen_Min_Pkt_Add: the least count of a packet, up to 2 KiB (default 1 KiB)
 	AckPerPacket bool  // Enb_ACK_Per_Pkt
 	NoAckOnECN   bool  // turns ACK_On_ECN off
 	NoAckCC      bool  // send ACK in place of ACK_CC: no SACK and no congestion state
@@ -106,7 +106,7 @@ type Config struct {
 
 	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
 	InferLoss    bool
-	TargetQDelay int64 // of probes (default BaseRTT, as NSCC has it without trimming)
+	TargetQDelay int64 // of probes (default BaseRTT, as in NSCC without trimming)
 	TailLossTime int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
 
 	// MaxTailLossRetx is Max_Tail_Loss_Retx: probes in a row without news, and so resends of the
@@ -121,10 +121,10 @@ type Config struct {
 	KnownSources bool
 
 	// The life of a PDC.
-	Start         StartMethod // which Start_PSN a target takes
+	Start         StartMethod // the Start_PSNs that a target takes
 	NewPDCTime    int64       // New_PDC_Time: life of a PENDING PDC (default 5 ms or 40 BaseRTT)
-	CloseThresh   int         // Close_Thresh: PDCs left open before others are closed (default: all there are)
-	LimitPSNRange bool        // Limit_PSN_Range: close a PDC before it has used 2^31 PSNs; for those that TSS secures
+	CloseThresh   int         // Close_Thresh: PDCs left open before any is closed (default: all)
+	LimitPSNRange bool        // Limit_PSN_Range: close a PDC before the use of 2^31 PSNs; for PDCs under TSS
 
 	// FreshKey means that all packets are sealed (package pds/tss), under a key that has opened
 	// nothing before the manager began. An unknown initiator then starts at 0 RTT too, if

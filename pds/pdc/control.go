@@ -37,7 +37,7 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 		return err
 	}
 	r.Verdict = VerdictDone
-	if n, closed := m.life.closeFilled(now, p, b, out); closed { // by its PSN, or by what it clears
+	if n, closed := m.life.closeFilled(now, p, b, out); closed { // by the PSN, or by the CLEAR_PSN
 		r.Reply = n
 	}
 	return nil
@@ -80,7 +80,7 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 	case pds.CtlCredit:
 		m.sched.credit(now, p, c.Payload.Credit())
 		return nil
-	default: // CtlCreditReq; Validate knows no other
+	default: // CtlCreditReq; Validate allows nothing else
 		r.Demand = Demand{Target: c.Payload.CreditTarget(), CCCID: c.Payload.CCCID(), Valid: true}
 		return nil
 	}

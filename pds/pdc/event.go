@@ -10,16 +10,16 @@ type EventKind uint8
 
 const (
 	EventNone     EventKind = iota
-	EventResponse           // acknowledged by an ACK of its own, without a response behind it
+	EventResponse           // acknowledged by a separate ACK, without a response behind
 	EventImplicit           // acknowledged by CACK: the default response, success
-	EventError              // will not be delivered, or nobody knows; Cause says why
-	EventUp                 // the PDC knows its peer: ESTABLISHED
+	EventError              // will not be delivered, or unknown; with Cause
+	EventUp                 // the PDC knows the peer: ESTABLISHED
 	EventClosing            // the PDC takes no new messages
 	EventClosed             // the PDC has gone; Cause is 0 for a close in order
-	EventMessage            // a message that waited for a PDC has one: Submit its packets
+	EventMessage            // a waiting message has a PDC: Submit the message's packets
 
-	EventRoom        // a control packet has left the window, which may have been full
-	EventNegotiation // the peer has sent a NEGOTIATION; Handle is its pds.Features
+	EventRoom        // a control packet has left a window, maybe full before
+	EventNegotiation // the peer has sent a NEGOTIATION; Handle is the pds.Features
 )
 
 var eventNames = [...]string{"none", "response", "implicit", "error", "up", "closing", "closed", "message", "room",
@@ -37,12 +37,12 @@ const (
 	CauseRTO     Cause = 0x100 + iota // retransmission timeouts exhausted
 	CauseNack                         // resends caused by NACKs exhausted
 	CausePending                      // no PDC became free in Pend_Timeout
-	CauseClosed                       // the PDC closed before it was sent
+	CauseClosed                       // the PDC closed before the packet was sent
 	CauseAborted                      // the caller gave the PDC up
 
 	// Of the layer above, for messages without progress for too long.
-	CauseMessageTimeout // whatever they wait for has not come
-	CauseNoCredit       // the peer has not granted credit: its congestion control may be another one
+	CauseMessageTimeout // the awaited event has not come
+	CauseNoCredit       // the peer has not granted credit: maybe under a different congestion control
 )
 
 // String returns the cause in words.
@@ -76,8 +76,8 @@ type Event struct {
 	PSN    pds.PSN
 	Cause  Cause
 	Kind   EventKind
-	Nack   pds.NackCode // what the peer has said last, with CauseNack or a Cause that is such a code
-	More   uint16       // EventImplicit: so many packets after it too, whose handles and PSNs count up
+	Nack   pds.NackCode // the peer's last code, with CauseNack or a Cause that is such a code
+	More   uint16       // EventImplicit: so many packets more, with handles and PSNs counting up
 }
 
 // eventRing is a queue of fixed length.

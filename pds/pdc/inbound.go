@@ -12,7 +12,7 @@ type In struct {
 	Size     int64        // nominal, bytes: see [pds.NominalSize]
 	CE       bool         // congestion experienced
 	Trimmed  pds.NackCode // NackTrimmed or NackTrimmedLastHop by the DSCP, otherwise 0
-	State    AckState     // what an acknowledgement to Src carries
+	State    AckState     // the state carried by an acknowledgement to Src
 }
 
 // AckState is the part of an acknowledgement the receiver side of congestion
@@ -42,7 +42,7 @@ const (
 	VerdictDone                 // taken care of; events may tell more
 	VerdictRequest              // a new request: judge it and call Respond
 	VerdictBuffered             // a request ahead of its turn: keep it in Buffer until Replay names it
-	VerdictResponse             // acknowledges Handle, and the response to it follows the header: no event tells of it
+	VerdictResponse             // acknowledges Handle, with the response behind the header: no event follows
 	VerdictRUDIRequest          // a RUDI request: answer with RespondRUDI, or not at all
 	VerdictRUDIResponse         // the response to the RUDI packet Handle
 	VerdictDatagram             // an unreliable datagram
@@ -70,15 +70,15 @@ type Demand struct {
 // Result is the result of [Manager.Receive].
 type Result struct {
 	Verdict Verdict
-	Next    pds.NextHdr // what follows the PDS header
+	Next    pds.NextHdr // the type of the header behind the PDS header
 	Header  int         // length of the PDS header
 	Reply   int         // bytes in out to send back, as a control packet; 0 none
 	ID      RxID        // the request, or the PDC of any other packet
-	Handle  uint64      // of the packet that a response answers, or that a NACK has refused
+	Handle  uint64      // of the packet answered by a response, or refused by a NACK
 	Demand  Demand
-	Nack    pds.NackCode // with which the packet Handle was refused, which is sent again later; 0 none
+	Nack    pds.NackCode // the code with which packet Handle was refused, to be sent again later; 0 none
 	Buffer  uint16       // of VerdictBuffered: 1 to [MemoryConfig].Buffers
-	Err     error        // why it was dropped
+	Err     error        // the reason for dropping the packet
 }
 
 // follow notes the content of a request besides the PDC.
@@ -96,10 +96,10 @@ type inbound struct {
 	psn      pds.PSN
 	start    pds.PSN     // with FlagSYN
 	expected pds.PSN     // of a ROD_OOO
-	id       RxID        // once its PDC is known
-	name     requestName // of a request: for an answer that is made here
+	id       RxID        // once the PDC is known
+	name     requestName // of a request: for an answer made here
 	payload  uint32      // bytes behind the semantic header
-	same     uint32      // packets before it that are of its message, on an ordered PDC
+	same     uint32      // packets before of the same message, on an ordered PDC
 	spdcid   pds.PDCID
 	dpdcid   pds.PDCID
 	flags    pds.Flags
@@ -107,8 +107,8 @@ type inbound struct {
 	rsv      bool
 	rod      bool
 	opens    bool // may open a PDC
-	clears   bool // with FlagSYN: says that a packet of the PDC has been answered
-	awaited  bool // a request that Respond has not been called for yet
+	clears   bool // with FlagSYN: a packet of the PDC has been answered
+	awaited  bool // a request before Respond
 }
 
 // request fills b for a request, field by field: a literal would be built on the stack

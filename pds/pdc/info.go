@@ -14,7 +14,7 @@ type Info struct {
 	Ordered      bool
 	ID, PeerID   pds.PDCID
 	Peer, Local  Addr
-	Context      ccc.Handle // of congestion control; 0 at a target that has sent no data
+	Context      ccc.Handle // of congestion control; 0 at a target without data sent
 	OpenMessages int
 	Locks        int
 	Unsent       int  // packets queued and not sent

@@ -25,9 +25,9 @@ type life struct {
 
 	algof   func(ccc.Key) ccc.Algorithm
 	awaits  func(Handle) bool // ManagerConfig.Awaited
-	cccID   []uint8           // by context: what the peer knows it by
+	cccID   []uint8           // by context: the ccc_id known to the peer
 	paths   knownPaths
-	waiting [2]waitQueue // for the general pool, and for the reserved one
+	waiting [2]waitQueue // for the general pool, and for the reserved pool
 
 	open     int    // PDCs in StateCreating to StateEstablished
 	cursor   uint16 // where the search for a PDC to close goes on

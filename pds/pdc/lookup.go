@@ -47,7 +47,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 
 func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC, error) {
 	if !b.opens {
-		code := pds.NackPDCModeMismatch // a control packet that opens nothing
+		code := pds.NackPDCModeMismatch // a control packet unable to open a PDC
 		if r.Next != pds.NextNone {
 			code = pds.NackPDCHdrMismatch // read data, before anything was asked for
 		}
@@ -56,7 +56,7 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	}
 	p, code, err := m.openTarget(now, b)
 	switch {
-	case code == pds.NackNewStartPSN: // not limited: it is shorter than what it answers
+	case code == pds.NackNewStartPSN: // not limited: the NACK is shorter than the SYN packet
 		r.Reply = m.start.askStart(now, b, out)
 		return nil, err
 	case code != 0:
@@ -67,7 +67,7 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	case p.state == StateQuarantine:
 		return nil, m.reply.restingSYN(now, p, b, out, r)
 	case p.tx.start != b.start && p.state != StatePending:
-		m.recovery.challenge(now, p) // a peer that has begun again, maybe, and would be locked out until IdleTime
+		m.recovery.challenge(now, p) // maybe a restarted peer, locked out until IdleTime otherwise
 		m.reply.nackPDC(p, b, out, r, pds.NackInvalidSYN)
 		return nil, ErrStart
 	case p.tx.start != b.start:
@@ -127,7 +127,7 @@ func (t *target) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
 func (l *life) learn(p *PDC, id pds.PDCID) {
 	p.peerID = id
 	l.table.Learn(p.handle, id)
-	if p.ctl != 0 { // what has waited for this
+	if p.ctl != 0 { // control packets waiting for the PDCID
 		l.sched.control(p, 0)
 	}
 	if p.state == StateCreating {

@@ -18,8 +18,8 @@ import (
 // the only writer.
 type ManagerConfig struct {
 	Params   *Params
-	Table    *Table       // PDCIDs and keys; its Quarantine is the one in force
-	CC       *ccc.Manager // one more PDC than the table has, since indices are PDCIDs
+	Table    *Table       // PDCIDs and keys; the Table's Quarantine is in force
+	CC       *ccc.Manager // with one more PDC than the table, since indices are PDCIDs
 	Contexts *ccc.Table
 	Memory   MemoryConfig
 
@@ -33,15 +33,15 @@ type ManagerConfig struct {
 	// returns the algorithm to plug in with [ccc.Manager.SetAlgorithm], nil for nothing.
 	Algorithm func(ccc.Key) ccc.Algorithm
 
-	TargetTC uint8 // traffic class of what goes back on PDCs that peers have opened: the data of reads
+	TargetTC uint8 // traffic class of packets sent on PDCs opened by peers: the data of reads
 
 	// Awaited reports whether the layer above will come back to a send of a target PDC's
 	// peer. Such a send locks the PDC at both ends. nil: never.
 	Awaited func(Handle) bool
 
-	Waiting int    // messages that may wait for a PDC of each pool, up to 65,535 (default 64)
-	RUDI    int    // RUDI packets that may be outstanding, up to 65,535 (default 256)
-	Seed    uint64 // of Start_PSNs and probe values, which do not tell it (default: drawn from crypto/rand)
+	Waiting int    // most messages waiting for a PDC of each pool, up to 65,535 (default 64)
+	RUDI    int    // most RUDI packets outstanding, up to 65,535 (default 256)
+	Seed    uint64 // of Start_PSNs and probe values, without revealing the seed (default: drawn from crypto/rand)
 	Now     int64  // the first time, ns
 }
 
@@ -118,7 +118,7 @@ type Manager struct {
 	life     life
 	recovery recovery
 
-	plain    [RunMax]ccc.PlainAck // those of one Exchange
+	plain    [RunMax]ccc.PlainAck // acknowledgements of one Exchange
 	rudi     rudiTable
 	targetTC uint8
 	stats    Stats

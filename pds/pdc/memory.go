@@ -31,18 +31,18 @@ type label struct {
 	kind    kind
 	sends   copies
 	rtos    uint8 // timeouts so far
-	nacks   uint8 // resends that NACKs have caused
+	nacks   uint8 // resends caused by NACKs
 }
 
 // copies is the transmissions of a packet that may still be answered.
 type copies uint8
 
 const (
-	copiesNone    copies = iota // it has not been sent
-	copiesFirst                 // the first one alone
-	copiesOne                   // one that was sent again, and perhaps the first
-	copiesMore                  // more of those, or the answer is to a question
-	copiesRefused               // none that was sent again: NACKs have told of each
+	copiesNone    copies = iota // not sent yet
+	copiesFirst                 // the first copy alone
+	copiesOne                   // one retransmission, and perhaps the first copy
+	copiesMore                  // more retransmissions, or an answer to a question
+	copiesRefused               // no retransmission: each was refused by a NACK
 )
 
 // again is c after one more transmission.
@@ -75,7 +75,7 @@ const (
 	kindMask    kind = 0x0f
 	kindControl kind = 0x80 // a control packet: no congestion control, no event
 	kindAR      kind = 0x40 // asks for an acknowledgement
-	kindEOM     kind = 0x20 // the last packet of its message
+	kindEOM     kind = 0x20 // the last packet of a message
 	kindDue     kind = 0x10 // has been queued for retransmission: chunk.dueAt counts
 )
 
@@ -86,14 +86,14 @@ func (k kind) ctl() pds.CtlType  { return pds.CtlType(k & kindMask) }
 // A row is the knowledge of 64 consecutive PSNs, bit i of each word being packet i's, and the
 // places of the records: one cache line.
 type row struct {
-	released uint64 // its response, or word that there is none, has been given up
-	flight   uint64 // congestion control counts it as in flight
+	released uint64 // the response, or word of none, has been handed up
+	flight   uint64 // counted as in flight by congestion control
 	queued   uint64 // waits for (re)transmission
-	acked    uint64 // the target has it
+	acked    uint64 // arrived at the target
 	chunk    [rowLen / chunkLen]uint32
-	handle   uint64 // of packet 0, from which the others' count up; while size is not 0
+	handle   uint64 // of packet 0; later packets' handles count up from there; while size is not 0
 	next     uint32 // next free row
-	size     uint16 // of every packet; 0: they are not alike
+	size     uint16 // of every packet; 0: not alike
 	kind     kind   // of every packet; while size is not 0
 	_        [1]byte
 }
@@ -121,19 +121,19 @@ type chunk struct {
 type memory struct {
 	row   []row    // 0 is never handed out
 	chunk []chunk  // likewise
-	ring  []uint32 // by PDC and word of the PSN's offset: its rows
+	ring  []uint32 // by PDC and word of the PSN's offset: the rows
 	bits  []uint64 // by PDC and word of the PSN: see far
 	words uint32   // of both for a PDC, a power of two, less 1
-	shift uint8    // its logarithm
+	shift uint8    // the logarithm of a ring's length
 
-	reserve int     // the most events that one packet causes: every packet of a window fails, and a few about the PDC
+	reserve int     // the most events caused by one packet: every packet of a window fails, and a few about the PDC
 	rtxAt   []int64 // by PDC, see sendWindow.rtxAt
 	trip    []trip  // by PDC
 
 	shortage []shortage // by PDC
 	freeRow  uint32
-	closing  int      // so many are for CLOSE_CMDs: what waits for memory keeps no PDC from ending
-	free     []uint32 // chunks, a stack: the last one used is the next, as its lines may be near
+	closing  int      // reserved for CLOSE_CMDs: no PDC is kept from ending by want of memory
+	free     []uint32 // chunks, a stack: the last used is the next, as the lines may be near
 
 	responses responseStore
 	events    eventRing
@@ -154,8 +154,8 @@ type MemoryConfig struct {
 	// each PDC, at most 65,536, and at least enough for two PDCs with a full window of
 	// Config.Range. A sixteenth more is for the packets that close PDCs.
 	Chunks    int
-	Responses int // stored responses besides the one that each PDC has to itself, up to 2^24; 0 means 1 for each PDC, at least 2,048
-	Events    int // room for events beyond those of one packet, up to 2^24; 0 means 1024
+	Responses int // stored responses besides one for each PDC alone, up to 2^24; 0 means 1 for each PDC, at least 2,048
+	Events    int // room for events beyond a single packet's, up to 2^24; 0 means 1024
 
 	// Where Config.MaxAckData is more than the default, LongResponses of the stored
 	// responses may be longer than [ResponseMax], up to 65,535 (default: one for each
@@ -168,9 +168,9 @@ type MemoryConfig struct {
 	// free than the PDC has. So with the default a single PDC may have a whole window.
 	Buffers int
 
-	pdcs        int  // that share it, 1 to 65,535
+	pdcs        int  // PDCs sharing the memory, 1 to 65,535
 	ranges      int  // Config.Range
-	responseLen int  // of a long one, bytes
+	responseLen int  // of a long response, bytes
 	bufferROD   bool // Config.BufferROD
 }
 
@@ -261,7 +261,7 @@ func (m *memory) takeChunk() uint32 {
 
 func (m *memory) putChunk(i uint32) {
 	n := len(m.free)
-	m.free = m.free[:n+1] // within its capacity: the chunk came from here
+	m.free = m.free[:n+1] // within the capacity: the chunk came from here
 	m.free[n] = i
 }
 
@@ -307,7 +307,7 @@ func (m *memory) unlike(r *row, i uint32) (handle uint64, size uint16, k kind) {
 func (m *memory) write(r *row, i uint32, handle uint64, l label) {
 	c := m.in(r, i)
 	c.handle[i%chunkLen] = handle
-	c.packet[i%chunkLen].label = l // it is sent before its times mean anything
+	c.packet[i%chunkLen].label = l // sent before the times mean anything
 }
 
 // due returns the time of the next look at packet i of a row, sent before; rto is the time

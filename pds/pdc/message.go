@@ -12,7 +12,7 @@ type Packet struct {
 	Handle uint64      // names the packet in events
 	Size   uint16      // nominal, bytes
 	Next   pds.NextHdr // a request, or read data
-	EOM    bool        // the last packet of its message
+	EOM    bool        // the last packet of the message
 	AR     bool        // ask for an acknowledgement at once
 }
 

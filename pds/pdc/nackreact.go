@@ -144,7 +144,7 @@ func (rec *recovery) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error 
 		at = now
 	}
 	if pkt.sends > copiesFirst && n.Flags&pds.FlagRetx == 0 {
-		return ErrStale // of a copy that has been replaced already
+		return ErrStale // of a copy replaced already
 	}
 	return rec.nackAgain(now, p, off, n, at)
 }
@@ -236,11 +236,11 @@ func (s *source) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack) 
 
 // A shortage is the state of a PDC's want of memory at the peer, or of room in the network.
 type shortage struct {
-	since int64  // the last refusal that counts: of those in one pause the first
-	moved uint32 // is another number if the PDC has made progress
-	tries uint8  // refusals that count since it has
+	since int64  // the last refusal counted: the first in each pause
+	moved uint32 // a number changed by progress of the PDC
+	tries uint8  // refusals counted since the last progress
 
-	nack pds.NackCode // of any kind: the last refusal of a packet that was refused too often
+	nack pds.NackCode // of any kind: the last refusal of a packet refused too often
 }
 
 // shortage counts a refusal for want of memory, or of room on the way, and returns the count
@@ -371,7 +371,7 @@ func (rec *recovery) renumber(now int64, p *PDC, start pds.PSN) error {
 	p.tx.renumber(start)
 	p.rx.Init(start)
 	p.flags |= flagAsking
-	rec.sched.unparkAll(p.cc) // p may be among them
+	rec.sched.unparkAll(p.cc) // p may be among the parked PDCs
 	rec.source.wakeAt(now, p)
 	return nil
 }

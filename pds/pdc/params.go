@@ -9,7 +9,7 @@ import (
 const (
 	rtoForever  = 15            // as MaxRTORetx: no limit
 	nackForever = 31            // as MaxNackRetx: no limit
-	forever     = math.MaxInt   // either of them in Params
+	forever     = math.MaxInt   // no limit, for either in Params
 	rtoMax      = 8_000_000_000 // cap of the backed-off timeout, ns
 )
 

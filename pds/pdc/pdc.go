@@ -9,22 +9,22 @@ import (
 type pdcFlags uint16
 
 const (
-	flagInitiator  pdcFlags = 1 << iota // this side opened it
+	flagInitiator  pdcFlags = 1 << iota // opened from here
 	flagROD                             // ordered
 	flagReserved                        // of the reserved pool
-	flagClose                           // target: CLOSE_CMD has come, closePSN is its PSN
+	flagClose                           // target: CLOSE_CMD has come, with PSN closePSN
 	flagAskClose                        // target: the next ACK asks for a close
 	flagClearDue                        // initiator: the target wants to hear a CLEAR
 	flagRefused                         // quarantine: one INV_DPDCID has been sent
-	flagOnData                          // in scheduler.data, or waiting for its context
+	flagOnData                          // in scheduler.data, or waiting for the context
 	flagOnControl                       // in the list of PDCs with control packets
 	flagRecovering                      // infers losses up to PDC.recover
 	flagGap                             // target: ROD_OOO has been sent for the gap at rx.Missing
 	flagFailed                          // closes in error
-	flagMeasure                         // initiator: the first of its context, whose base RTT a probe may measure
-	flagAsking                          // may send a packet without credit, to ask for it
+	flagMeasure                         // initiator: the context's first PDC, to measure the base RTT by a probe
+	flagAsking                          // may send a packet without credit, to ask for credit
 	flagTurn                            // in the list of PDCs with a buffered request whose turn has come
-	flagExpected                        // initiator: the target has said that it expects later PSNs of the next PDC
+	flagExpected                        // initiator: the target expects later PSNs of the next PDC
 
 	// flagUnproven: of a live target, the peer has only sent SYN packets, possible for anybody
 	// in the name of anybody. See Table.prove.
@@ -40,12 +40,12 @@ const (
 // loads from the start of the struct.
 type PDC struct {
 	tx      sendWindow
-	timerAt int64 // what the wheel has for this PDC
+	timerAt int64 // the wheel's deadline for the PDC
 
 	handle   Handle
-	peerID   pds.PDCID // 0 until it is known
+	peerID   pds.PDCID // 0 while unknown
 	state    State
-	stalls   uint8 // attempts to move the peer's CACK since it moved
+	stalls   uint8 // attempts to move the peer's CACK since the last move
 	flags    pdcFlags
 	ctl      ctlFlags
 	tc       uint8
@@ -55,19 +55,19 @@ type PDC struct {
 	rcvd     uint32     // nominal bytes received modulo 2^32, for rcvd_bytes
 	cc       ccc.Handle // congestion control context, 0 none
 
-	rx recvWindow // its bits follow its edges, on lines of their own
+	rx recvWindow // bits behind edges, on separate lines
 
 	unsubmitted       int64  // announced and not submitted, nominal bytes
-	nextData, nextCtl uint16 // slot behind it among those that wait for the context, and in scheduler.ctl
+	nextData, nextCtl uint16 // next slot in the list of PDCs waiting for the context, and in scheduler.ctl
 	openMsgs          uint16 // open_msg
 	probes            uint8  // sent since something was acknowledged
 	challenge         challenge
 
 	asked    ctlFlags // of ctlOptional: sent, and not answered yet
-	deaf     ctlFlags // of ctlOptional: the peer does not know them
+	deaf     ctlFlags // of ctlOptional: unknown to the peer
 	refusals uint8    // of CLEAR_REQs
 	asks     uint8    // NOOPs sent while nothing new has come, see timers.asksOf
-	took     uint32   // the last answer, units of 2^tripShift ns, plus 1; 0: none that is not weighed
+	took     uint32   // the last answer, units of 2^tripShift ns, plus 1; 0: none to be weighed
 
 	auxAt    int64   // clear or stall timer
 	probed   int64   // the last probe left then; 0 none
@@ -79,9 +79,9 @@ type PDC struct {
 	lapse    uint32 // lapseUnits; in PENDING and CLOSE_WAIT when to give up, in other states see hoards
 	local    Addr
 	resp     respList
-	before   pds.PSN // the last packet that left before the last probe
-	wentTo   pds.PSN // the PSN that the last ROD_OOO called missing, or the one before a NEW_START_PSN since
-	wentAt   int64   // when that was followed
+	before   pds.PSN // the last packet sent before the last probe
+	wentTo   pds.PSN // the missing PSN of the last ROD_OOO, or the PSN before a later NEW_START_PSN
+	wentAt   int64   // when the NACK was obeyed
 }
 
 // Handle returns the name of p, known as long as the PDC lives or rests.
@@ -116,7 +116,7 @@ const (
 	ctlClearCmd ctlFlags = 1 << iota
 	ctlClearReq
 	ctlAckReq   // about the last packet sent, to move max_cack
-	ctlQuestion // about packets that have arrived and are not released
+	ctlQuestion // about packets arrived and not released
 	ctlProbe
 	ctlMeasure // a probe for the base round trip alone
 	ctlCreditReq

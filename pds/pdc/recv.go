@@ -15,14 +15,14 @@ const mprUnit = 128
 // defaultRange is the range that Default_MPR stands for.
 const defaultRange = 8 * mprUnit
 
-const nearLen = 64 // PSNs in the word that begins at the edge
+const nearLen = 64 // PSNs in the word at the edge
 
 // An arrival is the relation of a PSN to a [recvWindow]. The zero value is not in the
 // window.
 type arrival uint8
 
 const (
-	arrivalOutside   arrival = iota // beyond the range, or a lap behind it
+	arrivalOutside   arrival = iota // beyond the range, or a lap behind
 	arrivalNew                      // in the window and not seen before
 	arrivalDuplicate                // in the window and seen before: the value after arrivalNew
 	arrivalOld                      // below the window: acknowledged by CACK before
@@ -52,10 +52,10 @@ type recvWindow struct {
 	clear   pds.PSN // the initiator's last CLEAR_PSN
 	holding bool
 	seen    seen
-	asked   bool    // seenAhead, and one of those above the hole asked for an acknowledgement
+	asked   bool    // seenAhead, and a packet above the hole asked for an acknowledgement
 	hold    pds.PSN // lowest PSN that CACK must not pass, when holding
 	rove    pds.PSN // next SACK base of a window wider than a bitmap
-	near    uint64  // what has arrived of the 64 PSNs from the edge on
+	near    uint64  // the arrivals among the 64 PSNs from the edge on
 }
 
 // A far names the ring of a PDC: the memory and the PDC's slot.
@@ -145,7 +145,7 @@ func (w *recvWindow) ClearPSN() pds.PSN { return w.clear }
 // Classify is the relation of psn to a window of n PSNs, 1 to [MaxRange].
 func (w *recvWindow) Classify(f far, psn pds.PSN, n uint32) arrival {
 	if ahead := uint32(psn - w.edge); ahead < n && !w.holding { // CACK is edge-1
-		if ahead < nearLen { // this is bit, with two returns, which saves a jump
+		if ahead < nearLen { // like bit, with two returns, to save a jump
 			return arrivalNew + arrival(w.near>>ahead&1)
 		}
 		return arrivalNew + arrival(*f.word(psn)>>(psn%64)&1)

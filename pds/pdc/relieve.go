@@ -10,9 +10,9 @@ type prospect uint8
 
 const (
 	prospectNone   prospect = iota // not to be closed, or gone
-	prospectComing                 // closing already, or resting: its id will be free again
-	prospectIdle                   // nothing happens on it
-	prospectBusy                   // it would have to end what has begun on it
+	prospectComing                 // closing already, or resting: the id will be free again
+	prospectIdle                   // no activity
+	prospectBusy                   // messages or packets would have to end first
 	prospects
 )
 
@@ -82,7 +82,7 @@ func (l *life) yield(now int64, p *PDC) {
 	var idle *PDC
 	for range l.looks() {
 		q := l.look()
-		if !q.is(flagInitiator) || q.peer != p.peer || q.peerID == 0 { // without peerID it holds nothing there
+		if !q.is(flagInitiator) || q.peer != p.peer || q.peerID == 0 { // without peerID the PDC holds nothing there
 			continue
 		}
 		switch l.prospect(now, q) {

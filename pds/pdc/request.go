@@ -13,9 +13,9 @@ type target struct {
 	reply *answers
 	timer *timers
 
-	in    inbound   // the packet that is being received
+	in    inbound   // the packet being received
 	turns queue     // PDCs with a buffered request whose turn has come
-	holes []pds.PSN // by PDC, with RcvrInferLoss: the lowest missing one that a NACK has named last
+	holes []pds.PSN // by PDC, with RcvrInferLoss: the missing PSN named by the last NACK
 }
 
 // receiveRequest is the target's side of a data packet. Nothing changes before
@@ -55,7 +55,7 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 	if p.state == StateQuarantine {
 		return m.reply.resting(now, p, b, out, r)
 	}
-	if p.is(flagFailed) { // what the data is for has failed here: an ACK would say that it has come
+	if p.is(flagFailed) { // the data's message has failed here: an ACK would report an arrival
 		m.reply.nackPDC(p, b, out, r, pds.NackClosingInErr)
 		return ErrState
 	}
@@ -93,10 +93,10 @@ func (t *target) receiveTrimmed(now int64, b *inbound, code pds.NackCode, out []
 	t.stats.Trimmed++
 	if b.flags&pds.FlagSYN == 0 {
 		if p := t.fromPeer(b.dpdcid, b.src, b.spdcid); p != nil {
-			if p.rx.Classify(t.mem.far(p), b.psn, t.p.ranges) == arrivalNew { // else the credit that it asks for is of no use
+			if p.rx.Classify(t.mem.far(p), b.psn, t.p.ranges) == arrivalNew { // else the credit asked for is of no use
 				r.ID.PDC = p.handle
 			}
-			if t.holes != nil && b.psn == p.rx.Missing() { // this answer tells of it
+			if t.holes != nil && b.psn == p.rx.Missing() { // the answer reports the hole
 				t.holes[p.slot()] = b.psn
 			}
 			t.reply.nackPDC(p, b, out, r, code)
@@ -178,7 +178,7 @@ func (t *target) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) err
 		return t.buffer(p, b, out, r)
 	}
 	if p.is(flagGap) {
-		return ErrOrder // once for each gap, until it fills: the initiator's timeout does the rest
+		return ErrOrder // once for each gap, until filled: the initiator's timeout does the rest
 	}
 	p.flags |= flagGap
 	b.expected = p.rx.Missing()
@@ -189,7 +189,7 @@ func (t *target) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) err
 // duplicate answers a packet that has arrived before, never handed up again.
 func (m *Manager) duplicate(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	m.stats.Duplicates++
-	if n, closed := m.life.closeFilled(now, p, b, out); closed { // by its CLEAR_PSN
+	if n, closed := m.life.closeFilled(now, p, b, out); closed { // by the CLEAR_PSN
 		r.Reply = n
 		return ErrDuplicate
 	}

@@ -34,14 +34,14 @@ func (k ResponseKind) String() string { return enum.Name(respondNames[:], k) }
 type Response struct {
 	Kind ResponseKind
 	Code pds.NackCode // RespondRefuse: NO_SES_MSG_AVAIL, NO_PKT_BUFFER and the like
-	Next pds.NextHdr  // what Bytes begins with; NextNone without Bytes
+	Next pds.NextHdr  // the type of Bytes; NextNone without Bytes
 
 	// Bytes is the semantic response and its data, up to [ResponseMax], or 20 and
 	// Config.MaxAckData if more. Bytes are copied, unless already in place in out.
 	Bytes []byte
 
-	Room  uint16   // RespondLater: as many bytes may come, if that is more than [ResponseMax]
-	State AckState // for an answer in a call of its own; the first one has that of In
+	Room  uint16   // RespondLater: so many bytes may come, if more than [ResponseMax]
+	State AckState // for an answer in a later call; the first answer has In's State
 }
 
 // Respond answers a request handed up by Receive or [Manager.Replay]. The acknowledgement
@@ -186,7 +186,7 @@ func (t *target) store(now int64, p *PDC, i uint32, a *Response) {
 	e := &t.mem.responses.slot[i]
 	e.state, e.hdr = respStored, a.Next
 	t.mem.responses.put(i, a.Bytes)
-	t.timer.aux(p, now, deadline.After(now, clearReqWait*t.p.c.ClearTime)) // clearMissing looks after it
+	t.timer.aux(p, now, deadline.After(now, clearReqWait*t.p.c.ClearTime)) // for clearMissing
 }
 
 // respondLate answers a request accepted in an earlier call.

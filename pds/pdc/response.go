@@ -17,18 +17,18 @@ const dataHeaderLen = 20
 type respState uint8
 
 const (
-	respNone     respState = iota // slot 0, which is no response
+	respNone     respState = iota // slot 0: no response
 	respPending                   // the layer above works on the request
-	respBuffered                  // an ordered PDC holds the request back: a gap is before it, or its turn has come
+	respBuffered                  // held back by an ordered PDC: behind a gap, or in turn now
 	respStored                    // CLEAR from the peer
 )
 
 // A response is a PSN that CACK must not pass: the answer is still owed.
 type response struct {
 	psn        pds.PSN
-	next, prev uint32 // neighbours in the PDC's list, by PSN; next also links free ones
+	next, prev uint32 // neighbours in the PDC's list, by PSN; next also links free slots
 	data       [ResponseMax]byte
-	len        uint16 // of data; while it is respBuffered, the number of the buffer
+	len        uint16 // of data; while respBuffered, the number of the buffer
 	long       uint16 // place of a response longer than data, 0: none
 	hdr        pds.NextHdr
 	state      respState
@@ -43,11 +43,11 @@ type response struct {
 type responseStore struct {
 	slot  []response // 0 is the end of a list
 	free  uint32
-	spare uint32 // free ones
+	spare uint32 // free slots
 	pdcs  uint32
 	long  longResponses
 
-	buffers []uint16 // numbers of those that are free
+	buffers []uint16 // numbers of free buffers
 }
 
 func (s *responseStore) init(pdcs, shared int) {
@@ -81,12 +81,12 @@ func (s *responseStore) take(pdc uint32, l *respList) uint32 {
 // respList is the list of a PDC, in order of PSN.
 type respList struct {
 	head, tail uint32
-	ownUsed    bool   // the slot that is the PDC's own
-	heard      bool   // something from the peer since it was last asked to clear
-	asked      uint8  // how often it was asked for head, and heard of after that
-	tells      uint8  // control packets that may go to a peer that has only sent SYN packets
-	shared     uint16 // slots that are not its own
-	buffered   uint16 // that have a buffer
+	ownUsed    bool   // the PDC's own slot is in use
+	heard      bool   // a packet from the peer since last asked to clear
+	asked      uint8  // number of questions about head, each followed by a packet of the peer
+	tells      uint8  // control packets allowed to a peer known only by SYN packets
+	shared     uint16 // slots from the shared part
+	buffered   uint16 // slots with a buffer
 }
 
 // insert puts slot i into l. Almost always the slot goes to the end.

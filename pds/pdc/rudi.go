@@ -17,7 +17,7 @@ var ErrRUDIFull = errors.New("pdc: too many RUDI packets outstanding")
 type rudiPacket struct {
 	handle uint64
 	dueAt  int64  // queued: not before; otherwise when the response is overdue
-	id     uint32 // pkt_id; its low bits are the place in the table
+	id     uint32 // pkt_id; the low bits are the place in the table
 	size   uint16
 	next   uint16 // next free place + 1
 	peer   Addr
@@ -193,7 +193,7 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 	case p == nil || !p.sent || p.peer != in.Src:
 		m.stats.Unknown++
 		return ErrStale
-	case in.Trimmed != 0: // its data is missing: the request goes out again by its time
+	case in.Trimmed != 0: // the data is missing: the request goes out again on time
 		m.stats.Trimmed++
 		return ErrTrimmed
 	}

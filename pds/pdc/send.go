@@ -44,8 +44,8 @@ type sendWindow struct {
 	tail    uint32
 	cack    uint32 // max_cack + 1
 	limitAt uint32 // cack of the ACK that gave limit
-	limit   uint16 // peer_mp_range, PSNs, as far as this side tracks as many
-	queued  uint16 // packets that wait for retransmission, or for an ACK_REQ
+	limit   uint16 // peer_mp_range, PSNs, as far as tracked here
+	queued  uint16 // packets waiting for retransmission, or for an ACK_REQ
 	control uint16 // control packets in [next, tail)
 	slot    uint16 // of the PDC, in memory.ring
 	rtoAt   int64  // no timeout is due before
@@ -110,7 +110,7 @@ func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k ki
 		return ErrWindowFull
 	}
 	r, i := w.at(m, w.tail)
-	if r.chunk[i/chunkLen] == 0 { // row 0, which stands for none, has no chunks
+	if r.chunk[i/chunkLen] == 0 { // row 0, meaning none, has no chunks
 		if p.c.LimitPSNRange && w.tail >= psnEnd {
 			return ErrPSNRange
 		}
@@ -157,10 +157,10 @@ func (w *sendWindow) differ(m *memory, r *row, off uint32) {
 			off -= m.lap()
 		}
 		switch {
-		case r.chunk[i/chunkLen] == 0: // it is released
+		case r.chunk[i/chunkLen] == 0: // released
 		case int32(off-w.next) >= 0:
 			m.write(r, i, r.handle+uint64(i), label{size: r.size, kind: r.kind})
-		default: // its record says the rest
+		default: // the record has the rest
 			m.in(r, i).handle[i%chunkLen] = r.handle + uint64(i)
 		}
 	}
@@ -350,7 +350,7 @@ func (w *sendWindow) settleBase(m *memory) {
 func (w *sendWindow) free(m *memory) {
 	ring := m.ring[uint32(w.slot)<<m.shift:][:m.words+1]
 	if w.first == 0 {
-		ring = nil // it is empty
+		ring = nil // empty
 	}
 	for k, i := range ring {
 		if i == 0 {

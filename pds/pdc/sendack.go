@@ -10,11 +10,11 @@ import (
 // ackNews is an acknowledgement's news about the packets of a PDC, from any of the
 // three headers.
 type ackNews struct {
-	Now      int64 // its arrival
+	Now      int64 // arrival of the acknowledgement
 	CACK     pds.PSN
 	AckPSN   pds.PSN // the packet that caused it; with Probe the same as CACK
 	SACKBase pds.PSN
-	SACK     uint64 // 0 where the header has none
+	SACK     uint64 // 0 without a SACK in the header
 	Retx     bool   // the packet that caused it was a retransmission
 	Probe    bool   // answers a probe
 	Response bool   // a response follows the header
@@ -29,13 +29,13 @@ type ackGain struct {
 	Packets  int32
 	Rtx      int32
 	RTT      int64 // of the packet that caused it; 0: no valid sample
-	Took     int64 // with Answered: how long after the packet that caused it, or since its last copy
+	Took     int64 // with Answered: the time since the packet behind the acknowledgement, or since the packet's last copy
 	Handle   uint64
 	Entropy  uint16
-	Timeouts uint8 // of that packet, for which Took does not count
+	Timeouts uint8 // of the same packet, not counted in Took
 	Answered bool
 	Known    bool // Entropy is that of the packet that caused it
-	Response bool // the response that follows goes to the layer above, which hears of Handle by it alone
+	Response bool // the response goes to the layer above, as the only news of Handle
 }
 
 // OnACK takes an acknowledgement in. False, without a change, if the

@@ -12,7 +12,7 @@ import (
 type lost struct {
 	size    int64
 	entropy uint16
-	counted bool // congestion control has it in flight: tell it
+	counted bool // in flight for congestion control: report the loss
 }
 
 // enqueue takes the packet at off out of flight and has the packet sent again, not before at.
@@ -86,9 +86,9 @@ func (w *sendWindow) forget(m *memory, off uint32) {
 type standing uint8
 
 const (
-	standingOut   standing = iota // its acknowledgement
+	standingOut   standing = iota // the acknowledgement
 	standingLost                  // to be sent again
-	standingAsked                 // to be asked about: it has arrived
+	standingAsked                 // to be asked about: arrived
 )
 
 // find returns the first offset in [from, next) of a live packet of a standing.
@@ -147,7 +147,7 @@ func (w *sendWindow) nextQueued(p *Params, m *memory, now int64) (uint32, bool) 
 			return 0, false
 		}
 		r, i := w.at(m, off)
-		due := m.due(0, r, i) // which one that is queued has of its own
+		due := m.due(0, r, i) // separate for a queued packet
 		if due <= now {
 			*first = due
 			return off, true

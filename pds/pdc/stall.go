@@ -43,6 +43,6 @@ func (s *source) stalled(now int64, p *PDC) {
 	s.sched.control(p, ctlClearCmd|ask)
 	s.timer.aux(p, now, deadline.After(now, deadline.Backoff(s.p.c.ClearTime, max(p.stalls, stallsEven)-stallsEven, rtoMax)))
 	if p.stalls++; p.stalls > 63 {
-		p.stalls = 62 // they go on to take turns
+		p.stalls = 62 // CLEAR_CMD and question go on in turn
 	}
 }

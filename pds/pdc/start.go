@@ -80,8 +80,8 @@ type starts struct {
 	reply *answers
 	timer *timers
 
-	draw     *rand.ChaCha8 // peers see what it gives: that must not tell what it gives others
-	secret   siphash.Key   // of what peers see and strangers must not guess
+	draw     *rand.ChaCha8 // peers see draws: a peer's draws must not tell others'
+	secret   siphash.Key   // for values seen by peers and unpredictable for strangers
 	hasher   table.Hasher
 	starts   []askedStart
 	expected expectedStarts // with StartExpected0RTT
@@ -159,7 +159,7 @@ func (s *starts) admitStart(now int64, p *PDC, b *inbound) {
 			return
 		case known:
 			start = e.psn
-		case !s.p.c.FreshKey: // later than what is refused, which is not to be taken when it comes again
+		case !s.p.c.FreshKey: // later than the refused Start_PSN, not to be taken when repeated
 			start = b.start
 		case floor >= psnSpent:
 		case uint32(b.start) >= floor && uint32(b.start) < psnEnd:

@@ -8,13 +8,13 @@ type State uint8
 const (
 	StateClosed       State = iota // no context
 	StateCreating                  // initiator: nothing heard from the target yet
-	StatePending                   // target: waits for the Start_PSN that it asked for
+	StatePending                   // target: waits for the Start_PSN asked for
 	StateEstablished               // both: the peer's PDCID is known
 	StateCloseWait                 // target: asked the initiator to close
-	StateQuiesce                   // initiator: takes no new message, finishes the open ones
+	StateQuiesce                   // initiator: takes no new message, finishes open messages
 	StateAckWait                   // initiator: waits for the last packets to be released
 	StateCloseAckWait              // initiator: CLOSE_CMD is under way
-	StateQuarantine                // gone; the id rests and remembers whom it served
+	StateQuarantine                // gone; the id rests and the peer is remembered
 )
 
 var stateNames = [...]string{"CLOSED", "CREATING", "PENDING", "ESTABLISHED", "CLOSE_WAIT", "QUIESCE", "ACK_WAIT",

@@ -57,9 +57,9 @@ type Table struct {
 	reserved *pool // nil without one
 	keys     *table.Map
 	held     *table.Quota // by SYN packets, of each source
-	proven   *table.Quota // of these, PDCs whose peer has named our PDCID
+	proven   *table.Quota // part of held: PDCs whose peer has named the local PDCID
 	kept     int
-	scarce   int // from so few free ids on a source has a share of them, see TableConfig.PerSource
+	scarce   int // number of free ids from which on a source has only a share, see TableConfig.PerSource
 
 	quarantine int64
 }
@@ -67,8 +67,8 @@ type Table struct {
 // The content of a slot's word. A peer of 0 is still unknown.
 const (
 	slotPeer   = 0xffff
-	slotTarget = 1 << 16 // opened by a SYN packet, charged to its source
-	slotProven = 1 << 17 // its peer has named our PDCID, so it receives what we send
+	slotTarget = 1 << 16 // opened by a SYN packet, charged to the source
+	slotProven = 1 << 17 // the peer has named the local PDCID, so receives
 )
 
 // ByID returns the live PDC with the given id, 0 without one. The peer is not checked.

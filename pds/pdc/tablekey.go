@@ -25,10 +25,10 @@ type InitiatorKey struct {
 	Source      netip.Addr
 	Destination netip.Addr
 	JobID       uint32 // 24 bits
-	TC          uint8  // traffic class of the requests; ACKs travel in another one
+	TC          uint8  // traffic class of the requests; ACKs travel in a different class
 	Ordered     bool   // ROD; RUD and ROD never share a PDC
 	Reserved    bool   // the PDC comes from the reserved pool, here and at the peer
-	Context     uint16 // one number for tss_context, rod_context, rsv_ccc and the like
+	Context     uint16 // a number for tss_context, rod_context, rsv_ccc and the like
 }
 
 // The last word of a table key, so both roles share one table:

@@ -23,7 +23,7 @@ func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, op
 // An opening is the content of a SYN packet beside the key.
 type opening struct {
 	reserved bool // the pool
-	shown    bool // its source receives what is sent to it
+	shown    bool // the source is proven to receive
 }
 
 func (t *Table) openTarget(now int64, k *TargetKey, x opening) (h Handle, opened bool, err error) {

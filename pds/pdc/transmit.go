@@ -13,12 +13,12 @@ type Out struct {
 	PDC     Handle
 	PSN     pds.PSN
 	Size    int64 // data: nominal, bytes, as submitted
-	Peer    Addr  // where it goes
-	Local   Addr  // where it comes from
+	Peer    Addr  // destination
+	Local   Addr  // source
 	Entropy uint16
-	TC      uint8 // traffic class of the PDC: of data, and of what is AsData
+	TC      uint8 // traffic class of the PDC: of data, and of packets AsData
 	Control bool  // a control packet, in the class of control packets; nothing follows
-	AsData  bool  // a control packet that goes in the class of data, to meet the queues that data meets
+	AsData  bool  // a control packet in the class of data, to meet the same queues
 	Retx    bool
 }
 
@@ -73,7 +73,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 		if lost, ok := w.nextQueued(m.p, m.mem, now); ok {
 			off, again = lost, true
 		} else {
-			m.timer.schedule(p, now) // what is queued later than this PDC was woken for
+			m.timer.schedule(p, now) // for packets queued later than the wake-up
 		}
 	}
 	if !again && !w.mayStart() {
@@ -100,7 +100,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	switch {
 	case data:
 		held = m.putRequest(now, p, pkt, buf, out, last)
-	case goes: // else it counts as lost on its way
+	case goes: // else the packet counts as lost on the way
 		m.reply.putControl(p, buf, out, k.ctl(), pds.Payload(h))
 		out.Handle = 0
 	}
@@ -128,7 +128,7 @@ func (s *scheduler) allowed(now int64, p *PDC, size int64, again bool) bool {
 	case d.Bytes > 0 && d.Reason == ccc.ReasonBacklog, asking && d.Reason == ccc.ReasonCredit:
 		return true
 	case d.Reason == ccc.ReasonPacing && c.State() == ccc.StateReady:
-		return true // the clock has gone back: what was allowed is, and no timer would wake p
+		return true // the clock has gone back: the packet was allowed before, and no timer would wake p
 	}
 	s.park(p)
 	return false
@@ -159,7 +159,7 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 	if out.Retx || pkt.kind&kindAR != 0 || sp.AckRequest || last {
 		q.Flags |= pds.FlagAR
 	}
-	if p.is(flagClearDue) { // the request carries it
+	if p.is(flagClearDue) { // the request carries the CLEAR_PSN
 		p.flags &^= flagClearDue
 		p.auxAt = never
 	}

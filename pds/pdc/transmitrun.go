@@ -19,7 +19,7 @@ type Run struct {
 	Entropy [RunMax]uint16
 
 	kind   kind
-	unlike bool   // the handles are in handles; otherwise they count up from the first
+	unlike bool   // handles are in handles; otherwise counting up from the first
 	first  uint64 // handle
 	asks   uint32 // bit k: packet k asks for an acknowledgement
 	heads  pds.RequestRun

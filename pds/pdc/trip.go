@@ -11,7 +11,7 @@ import "github.com/uetcc/uetcc/internal/deadline"
 // at every RTO_Init_Time.
 type trip struct {
 	mean, dev int64
-	heard     int64 // when a time-out or the answer to a probe last found that the peer answers, plus 1
+	heard     int64 // time of the last finding, by a time-out or a probe's answer, that the peer answers, plus 1
 }
 
 // weigh takes in an answer after time d.
@@ -58,7 +58,7 @@ func (p *PDC) heardFirst(c *Params, since int64, n uint8) {
 // weighTrip takes in what the last answer to p took, once.
 func (m *memory) weighTrip(now int64, p *PDC) {
 	t := &m.trip[p.tx.slot]
-	if d := int64(int32(p.took)); d > 0 { // else none, or the clock has gone back
+	if d := int64(int32(p.took)); d > 0 { // else no answer, or the clock has gone back
 		t.weigh((d - 1) << tripShift)
 	}
 	if p.took != 0 {

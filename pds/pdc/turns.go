@@ -11,7 +11,7 @@ type scheduler struct {
 
 	data     queue  // PDCs with packets to send that congestion control may allow
 	ctl      list   // PDCs with control packets to send
-	revision uint32 // of cc, when those who wait for a context were last looked at
+	revision uint32 // of cc, at the last look at the PDCs waiting for a context
 }
 
 // takeTurns puts p, after sending a packet, at the end of the turns, or straight to the PDCs

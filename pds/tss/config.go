@@ -65,7 +65,7 @@ type Config struct {
 	RekeyShift uint8
 
 	MaxEpochLifetime uint16 // how many epochs a received packet may be behind (0: 16)
-	Keys             int    // derived keys of senders that are kept, 1 to 65,536 (0: 256)
+	Keys             int    // most derived keys of senders kept, 1 to 65,536 (0: 256)
 }
 
 func (c *Config) fill() {
@@ -97,9 +97,9 @@ func (c *Config) validate() error {
 
 // A Key fills one of the two key slots of a domain.
 type Key struct {
-	Secret [32]byte // the domain's key; with ModeClient this client's own
-	Mask   [12]byte // ModeClient: what came with its key; else unused
-	Epoch  uint16   // of packets sealed with it
+	Secret [32]byte // the domain's key; with ModeClient the client's own
+	Mask   [12]byte // ModeClient: the mask that came with the key; else unused
+	Epoch  uint16   // of packets sealed with the key
 
 	// First and Limit are the first and the last counter for sealing, 48 bits. Limit 0 stands
 	// for the largest. With ModeServer First 0 stands for 2^47, and with ModeClient Limit 0 for

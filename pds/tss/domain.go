@@ -45,13 +45,13 @@ var (
 type Domain struct {
 	c     Config
 	slots [2]slot
-	using int8 // slot that seals; -1: none
+	using int8 // slot for sealing; -1: none
 
 	// Keys of senders, by a hash of the identity. A key is kept once a packet opened with the
 	// key was authentic.
 	peers []sender
 
-	out   sender // the key that seals
+	out   sender // the key for sealing
 	nonce [nonceLen]byte
 	stats Stats
 }
@@ -59,8 +59,8 @@ type Domain struct {
 // A slot is a [Key] prepared by [Domain.Load].
 type slot struct {
 	key  Key
-	mac  *cmac      // for modes that derive
-	own  cipherText // of modes that do not
+	mac  *cmac      // for modes with derived keys
+	own  cipherText // for modes without
 	next uint64     // counter of the next packet
 	set  bool
 }
@@ -83,7 +83,7 @@ type Stats struct {
 	OutAuth     uint64 // out_auth_pkts: sealed
 	OutFail     uint64 // not sealed
 	InAuth      uint64 // in_auth_pkts: opened
-	InInvalid   uint64 // no key, another domain, or a source identifier that does not fit
+	InInvalid   uint64 // no key, a different domain, or a wrong source identifier
 	InLate      uint64 // in_late_pkts: epoch over
 	InAuthFail  uint64 // in_auth_fail_pkts: forged or changed
 	InBypass    uint64 // not secured, or not to be read

@@ -18,8 +18,8 @@ const derivedBits = (keyLen + nonceLen) * 8
 // A cmac is AES-256-CMAC under a key (SP 800-38B). Safe for concurrent use.
 type cmac struct {
 	block cipher.Block
-	whole [blockLen]byte // K1: added to a last block that is full
-	part  [blockLen]byte // K2: to one that is padded
+	whole [blockLen]byte // K1: added to a full last block
+	part  [blockLen]byte // K2: added to a padded last block
 }
 
 func newCMAC(key *[keyLen]byte) (*cmac, error) {

@@ -15,7 +15,7 @@ const (
 // parts holds the offsets in an IP packet.
 type parts struct {
 	src, dst []byte
-	aad      int // offset of the source address, where what is authenticated begins
+	aad      int // offset of the source address, the begin of the authenticated bytes
 	tss      int // offset of the security header
 	v6       bool
 }
