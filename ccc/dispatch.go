@@ -96,6 +96,31 @@ func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 	m.settle(c, now)
 }
 
+// Inflight returns the PDC's bytes in flight.
+func (m *Manager) Inflight(pdc Handle) int64 {
+	if b := m.member(pdc); b != nil {
+		return b.left().Inflight
+	}
+	return 0
+}
+
+// OnOvertaking takes bytes, at most [Manager.Inflight], out of flight: counted by the peer's
+// rcvd_bytes, and of packets that no acknowledgement has shown. A negative number goes back in
+// flight: bytes about to be shown, and taken out by OnACK, or taken for lost. With the
+// profiles of htsim, which need exact counts, nothing happens. (UE Specification 1.0.x, section
+// 3.6.13.)
+func (m *Manager) OnOvertaking(pdc Handle, now, bytes int64) {
+	b := m.member(pdc)
+	if bytes == 0 || b == nil || !m.p.window || !takesRuns(m.p.nscc.Profile()) {
+		return
+	}
+	b.heard += bytes
+	c := &m.seatOf(b).context
+	c.window.OnSend(-bytes)
+	c.evaluate(m.p, now)
+	m.settle(c, now)
+}
+
 // OnNACK takes in the refusal of a packet of the PDC in flight.
 func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 	b := m.live(pdc)

@@ -63,6 +63,11 @@ func (s *faultShadow) receivedACK(t pds.Type, b []byte, r *pdc.Result) {
 		return
 	}
 	s.state(c, &h, t, &want)
+	var st pds.NSCCState
+	if t == pds.TypeACKCC {
+		h.NSCC(&st)
+	}
+	s.counts(p, want.Bytes, &st)
 	if want.Packets == 0 && !known {
 		return
 	}
@@ -80,6 +85,58 @@ func (s *faultShadow) receivedACK(t pds.Type, b []byte, r *pdc.Result) {
 		c.window.OnSend(-want.Bytes)
 	}
 	c.credit.acked()
+}
+
+// counts takes in what an acknowledgement counts beside the bytes that it is the first to show.
+func (s *faultShadow) counts(p *shadowPDC, shown int64, st *pds.NSCCState) {
+	if !s.steers {
+		return
+	}
+	ahead, ooo := p.ahead, int64(st.OOOCount)
+	if st.OOOCount == pds.OOOUnknown {
+		ooo = 0
+	}
+	if st.RcvdBytes != 0 {
+		ahead = max(ahead-shown+p.rcvd.Advance(st.RcvdBytes), 0)
+		if ahead > 255 {
+			ahead = min(ahead, ooo*s.window.MTU())
+		}
+	} else if ahead > 255 {
+		ahead = max(ahead-shown, 0)
+	}
+	if ahead > 255 {
+		flight := int64(0)
+		for psn := p.base; psn != p.next; psn++ {
+			if k := p.at(psn); k.fate == fateFlight && !k.control {
+				flight += k.size
+			}
+		}
+		ahead = min(ahead, flight)
+	}
+	p.goesAhead(ahead)
+}
+
+// goesAhead takes what is ahead now out of flight, and puts back what was. Up to 255 bytes are
+// rounding.
+func (p *shadowPDC) goesAhead(now int64) {
+	n := int64(0)
+	if now > 255 {
+		n = now
+	}
+	if p.ahead > 255 {
+		n -= p.ahead
+	}
+	if p.ahead = now; n != 0 { // or it may have sent nothing, in no context
+		p.ctx.inflight -= n
+		p.ctx.window.OnSend(-n)
+	}
+}
+
+// recall puts back what may be a packet taken for lost.
+func (p *shadowPDC) recall(size int64) {
+	if p.ahead > 255 {
+		p.goesAhead(max(p.ahead-size, 0))
+	}
 }
 
 // probed takes the round trip of a probe: a sample of the base and of nothing else. What it
@@ -235,7 +292,7 @@ func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 		if n.Code.IsShortage() {
 			s.shortage(p, k, &n)
 		} else {
-			s.refused(p.ctx, k, &n)
+			s.refused(p, k, &n)
 		}
 		k.again = max(k.again, ahead)
 	}
@@ -252,7 +309,7 @@ func (s *faultShadow) shortage(p *shadowPDC, k *shadowPacket, n *pds.Nack) {
 		x.since, x.tries = now, min(x.tries+1, 31)
 	}
 	if s.e.w.s.retries == 0 || x.tries <= 2*faultNacks {
-		s.refused(p.ctx, k, n)
+		s.refused(p, k, n)
 		k.again = now + pause()
 		return
 	}
@@ -260,15 +317,18 @@ func (s *faultShadow) shortage(p *shadowPDC, k *shadowPacket, n *pds.Nack) {
 	if want := (ccc.Ack{Ack: nscc.Ack{Bytes: k.size}, Packets: 1, Entropy: k.entropy}); h.ack != want || k.fate != fateFlight || k.control {
 		s.e.w.failf("S5: %+v is given up, and congestion control hears %+v", k, h.ack)
 	}
-	p.ctx.inflight -= k.size
+	size := k.size
+	k.fate = fateLost
+	s.counts(p, size, new(pds.NSCCState))
+	p.ctx.inflight -= size
 	p.ctx.packets--
 	if s.steers {
 		p.ctx.window.OnACK(s.window, now, h.ack.Ack)
 	} else {
-		p.ctx.window.OnSend(-k.size)
+		p.ctx.window.OnSend(-size)
 	}
 	p.ctx.credit.acked()
-	k.fate, k.control, k.size, k.again, k.rtos = fateLost, true, 0, now, 0
+	k.control, k.size, k.again, k.rtos = true, 0, now, 0
 }
 
 // missing returns the PSN that a ROD_OOO goes back to: the one in its payload, where that is
@@ -324,7 +384,7 @@ func (s *faultShadow) renumbered(p *shadowPDC, n *pds.Nack) {
 	for psn := p.base; psn != p.next; psn++ {
 		k := p.at(psn)
 		if k.fate == fateFlight && !k.control {
-			s.refused(p.ctx, k, n)
+			s.refused(p, k, n)
 		}
 		k.rtos, k.nacks = 0, 0
 	}
@@ -335,7 +395,8 @@ func (s *faultShadow) renumbered(p *shadowPDC, n *pds.Nack) {
 
 // refused takes one packet out of flight. One that had arrived, by a SACK, and has
 // to be sent again all the same is put back there first.
-func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
+func (s *faultShadow) refused(p *shadowPDC, k *shadowPacket, n *pds.Nack) {
+	c := p.ctx
 	if k.fate == fateArrived {
 		s.putBack(c, k)
 		if len(s.heard) == 0 {
@@ -354,6 +415,7 @@ func (s *faultShadow) refused(c *shadowContext, k *shadowPacket, n *pds.Nack) {
 			s.counted(k)
 		}
 	}
+	p.recall(k.size)
 	c.leave(k.size)
 	c.again += k.size
 	if s.steers {

@@ -56,6 +56,9 @@ type shadowPDC struct {
 	gapAt      int64
 	short      shadowShortage
 	pkt        []shadowPacket
+
+	rcvd  nscc.RcvdTracker
+	ahead int64 // bytes that rcvd_bytes has counted, and no acknowledgement has shown
 }
 
 // shadowShortage is how often the peer has had no memory since the PDC made progress.
@@ -234,6 +237,7 @@ func (s *faultShadow) end(p *shadowPDC) {
 		}
 		k.fate = fateReleased
 	}
+	p.goesAhead(0)
 	p.base, p.ctx = p.next, nil
 }
 
@@ -378,6 +382,7 @@ func (s *faultShadow) lost(on pdc.Handle) {
 		if k.fate, k.again = fateLost, h.now; !inferred {
 			k.rtos++
 		}
+		p.recall(k.size)
 		c.leave(k.size)
 		c.again += k.size
 		if s.steers {
@@ -397,7 +402,7 @@ func (s *faultShadow) wentBack(p *shadowPDC, psn pds.PSN) {
 	n := pds.Nack{Code: pds.NackRODOOO, SPDCID: s.e.seen[p.h.ID()].info.PeerID}
 	for ; psn != p.next; psn++ {
 		if k := p.at(psn); k.fate == fateFlight && !k.control {
-			s.refused(p.ctx, k, &n)
+			s.refused(p, k, &n)
 		}
 	}
 }

@@ -55,6 +55,7 @@ func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	} else {
 		p.tx.mprFrom(m.p, h.CACK, h.MPR)
 	}
+	m.source.compare(now, p, &h, &k)
 	m.source.feed(now, p, &h, &k)
 	m.recovery.acted(now, p, &h)
 	return nil
@@ -110,9 +111,17 @@ func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) er
 	return nil
 }
 
+// compare takes in the rcvd_bytes of an acknowledgement, beside the packets shown.
+func (s *source) compare(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
+	var st pds.NSCCState
+	h.NSCC(&st)
+	if known := k.Bytes + k.RtxBytes; p.cc != 0 && !p.agrees(known, st.RcvdBytes) {
+		s.overtake(now, p, known, k.Bytes, st.RcvdBytes, knownOOO(st.OOOCount))
+	}
+}
+
 // feed tells congestion control the changes by an acknowledgement, once. Bytes are those of
-// the sent packets now known to have arrived, not the peer's rcvd_bytes, so no forged field
-// opens the window.
+// the sent packets now known to have arrived.
 func (s *source) feed(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
 	if p.cc == 0 {
 		return

@@ -46,7 +46,8 @@
 //   - Nothing is allocated after NewManager. Nothing a peer sends makes the
 //     manager panic, loop longer than a window, or hold more memory.
 //   - Congestion control hears of each byte once: sent, then arrived or lost. Bytes are
-//     counted by the record of sent packets, not by a peer's rcvd_bytes.
+//     counted by the record of sent packets; a peer's rcvd_bytes beyond the packets shown by CACK
+//     and SACK leave flight at once, up to the bytes in flight.
 //
 // Source: UE Specification 1.0.x, section 3.5.
 package pdc

@@ -75,8 +75,16 @@ func (f *FastPath) Exchange(
 			paths = run.Entropy[:w.alike(min(most, int(n)), base+uint32(limit))]
 		}
 	}
+	ahead, counted := p.ahead, p.counted
+	for i, a := range acks {
+		if !p.agrees(plain[i].Bytes(), a.RcvdBytes()) {
+			p.ahead, p.counted = ahead, counted
+			return nil, 0
+		}
+	}
 	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, plain, int64(run.Size), paths)
 	if !ok {
+		p.ahead, p.counted = ahead, counted
 		return nil, 0
 	}
 	if single {

@@ -230,6 +230,7 @@ func (s *source) takeBack(now int64, p *PDC, off uint32, at int64, n *pds.Nack) 
 	case pds.NackTrimmedLastHop:
 		k.Reason = nscc.ReasonTrimmedLastHop
 	}
+	s.recall(now, p, l.size)
 	s.cc.OnNACK(ccc.Handle(p.handle), now, k)
 	s.sched.release(p)
 }
@@ -241,6 +242,9 @@ type shortage struct {
 	tries uint8  // refusals counted since the last progress
 
 	nack pds.NackCode // of any kind: the last refusal of a packet refused too often
+
+	wentTo pds.PSN // the missing PSN of the last ROD_OOO, or the PSN before a later NEW_START_PSN
+	wentAt int64   // when the NACK was obeyed
 }
 
 // shortage counts a refusal for want of memory, or of room on the way, and returns the count
@@ -249,7 +253,7 @@ type shortage struct {
 func (s *source) shortage(now int64, p *PDC, moved uint32) uint8 {
 	was := &s.mem.shortage[p.slot()]
 	if moved != was.moved || was.tries == 0 {
-		*was = shortage{since: now, moved: moved, tries: 1}
+		was.since, was.moved, was.tries, was.nack = now, moved, 1, 0
 	} else if now >= deadline.After(was.since, s.p.refused(was.tries-1)) {
 		was.since, was.tries = now, min(was.tries+1, nackForever)
 	}
@@ -288,6 +292,9 @@ func (s *source) void(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	s.mem.postpone(r, i, now)
 	if l.counted {
 		a := ccc.Ack{Ack: nscc.Ack{Bytes: l.size}, Packets: 1, Entropy: l.entropy}
+		if !p.agrees(l.size, 0) {
+			s.overtake(now, p, l.size, l.size, 0, 0)
+		}
 		s.cc.OnACK(ccc.Handle(p.handle), now, &a)
 		s.sched.release(p)
 	}
@@ -310,12 +317,12 @@ func (w *sendWindow) gap(m *memory, off uint32, n *pds.Nack) uint32 {
 // would have the window sent as many times. If the missing packet waits for a later time, after
 // a different NACK, all packets behind wait, too.
 func (rec *recovery) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
-	gap := p.tx.psn(off)
+	gap, went := p.tx.psn(off), &rec.mem.shortage[p.slot()]
 	pause := min(rec.p.c.BaseRTT, rec.p.c.NackRetxTime)
-	if gap == p.wentTo {
+	if gap == went.wentTo {
 		pause = rec.p.c.NackRetxTime
 	}
-	if !p.is(flagROD) || now < deadline.After(p.wentAt, pause) {
+	if !p.is(flagROD) || now < deadline.After(went.wentAt, pause) {
 		return ErrStale
 	}
 	at := now
@@ -328,7 +335,7 @@ func (rec *recovery) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 		}
 		pkt.nacks = min(pkt.nacks+1, nackForever)
 	}
-	p.wentTo, p.wentAt = gap, now
+	went.wentTo, went.wentAt = gap, now
 	rec.source.rewind(now, p, off, at, n)
 	rec.source.wakeAt(now, p)
 	return nil
@@ -342,6 +349,7 @@ func (s *source) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 		return
 	}
 	lost.CE, lost.NoPDC = n.Flags&pds.FlagM != 0, n.SPDCID == 0
+	s.recall(now, p, lost.Size)
 	s.cc.OnNACK(ccc.Handle(p.handle), now, lost)
 	s.sched.release(p)
 }
@@ -351,17 +359,18 @@ func (s *source) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 // all other counts begin anew. The first packet goes without credit: credit in turn would take
 // longer than the target's wait.
 func (rec *recovery) renumber(now int64, p *PDC, start pds.PSN) error {
-	again := p.wentTo == p.tx.start-1 && now < deadline.After(p.wentAt, rec.p.c.NackRetxTime)
+	went := &rec.mem.shortage[p.slot()]
+	again := went.wentTo == p.tx.start-1 && now < deadline.After(went.wentAt, rec.p.c.NackRetxTime)
 	if start == p.tx.start || again {
 		return ErrStale
 	}
 	demands := p.tx.packet(rec.mem, p.tx.base).nacks
 	if int(demands) >= rec.p.maxNacks {
-		rec.mem.shortage[p.slot()].nack = pds.NackNewStartPSN
+		went.nack = pds.NackNewStartPSN
 		rec.life.fail(now, p, CauseNack)
 		return nil
 	}
-	p.wentTo, p.wentAt = start-1, now
+	went.wentTo, went.wentAt = start-1, now
 	rec.source.rewind(now, p, p.tx.base, now, &pds.Nack{Code: pds.NackNewStartPSN})
 	for off := p.tx.base; off != p.tx.next; off++ {
 		pkt := p.tx.packet(rec.mem, off)

@@ -72,11 +72,11 @@ func (l *life) begin(now int64, h Handle, start pds.PSN) *PDC {
 	p := &l.pdc[h.ID()]
 	*p = PDC{
 		handle: h, flags: p.flags & (flagOnData | flagOnControl | flagTurn), nextData: p.nextData, nextCtl: p.nextCtl,
-		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now, wentAt: math.MinInt64,
+		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now,
 	}
 	p.rx.Init(start)
 	p.tx.Init(l.p, l.mem, p.slot(), start)
-	l.mem.shortage[p.slot()] = shortage{}
+	l.mem.shortage[p.slot()] = shortage{wentAt: math.MinInt64}
 	if l.target.holes != nil {
 		l.target.holes[p.slot()] = start - 1
 	}

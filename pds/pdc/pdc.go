@@ -2,6 +2,7 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -69,6 +70,9 @@ type PDC struct {
 	asks     uint8    // NOOPs sent while nothing new has come, see timers.asksOf
 	took     uint32   // the last answer, units of 2^tripShift ns, plus 1; 0: none to be weighed
 
+	ahead   int32 // bytes of counted beyond the packets shown by CACK and SACK: see overtake
+	counted nscc.RcvdTracker
+
 	auxAt    int64   // clear or stall timer
 	probed   int64   // the last probe left then; 0 none
 	probeAt  int64   // next probe
@@ -80,8 +84,6 @@ type PDC struct {
 	local    Addr
 	resp     respList
 	before   pds.PSN // the last packet sent before the last probe
-	wentTo   pds.PSN // the missing PSN of the last ROD_OOO, or the PSN before a later NEW_START_PSN
-	wentAt   int64   // when the NACK was obeyed
 }
 
 // Handle returns the name of p, known as long as the PDC lives or rests.

@@ -125,3 +125,56 @@ func TestBaseRTTOutlivesItsContext(t *testing.T) {
 	require.NoError(t, g.a.m.life.bind(g.now, p))
 	require.EqualValues(t, 12_000, g.a.m.cc.Context(p.cc).BaseRTT(), "of another traffic class nothing is known")
 }
+
+// What rcvd_bytes counts leaves flight, shown or not, and once: nine packets of which eight have
+// arrived, and an acknowledgement whose bitmap has room for one. (Seed figure 6-12: 16,384 behind
+// 12,288 is 4,096 bytes less in flight.)
+func TestRcvdBytesLeaveFlight(t *testing.T) {
+	for _, shown := range []uint64{^uint64(0), 1, 0} { // bits of the bitmap
+		g := newPair(t, pairConfig{})
+		g.submit(1, 1)
+		g.settle()
+		c := g.a.m.cc.Context(g.a.m.pdc[g.h.ID()].cc)
+		g.submit(2, 9)
+		ws := g.send(g.a)
+		require.EqualValues(t, 9*4160, c.Inflight())
+		acks := g.giveAll(ws[1:])
+		last := acks[len(acks)-1]
+		a := (*pds.AckCCView)(last.b)
+		require.EqualValues(t, (9*4160+255)/256, a.RcvdBytes())
+		require.EqualValues(t, 8, a.OOOCount())
+		var h pds.AckCC
+		_, err := h.Decode(last.b)
+		require.NoError(t, err)
+		a.SetSACK(h.CCType, h.MPR, h.SACKOffset, h.Bitmap&shown)
+		g.give(last)
+		require.InDelta(t, 4160, c.Inflight(), 255)
+		g.giveAll(acks[:len(acks)-1])
+		require.InDelta(t, 4160, c.Inflight(), 255)
+		g.giveAll(g.giveAll(ws[:1]))
+		g.settle()
+		require.Zero(t, c.Inflight())
+	}
+}
+
+// A peer that counts bytes never sent empties the flight and no more; packets sent since are in flight.
+func TestRcvdBytesOfALiar(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	g.submit(1, 1)
+	g.settle()
+	c := g.a.m.cc.Context(g.a.m.pdc[g.h.ID()].cc)
+	g.submit(2, 9)
+	ws := g.send(g.a)
+	acks := g.giveAll(ws[1:])
+	last := acks[len(acks)-1]
+	a := (*pds.AckCCView)(last.b)
+	a.SetNSCC(0, 0, a.RcvdBytes()+1<<20, 65534)
+	g.give(last)
+	require.Zero(t, c.Inflight())
+	g.submit(11, 2)
+	more := g.send(g.a)
+	require.EqualValues(t, 2*4160, c.Inflight())
+	g.giveAll(g.giveAll(append(ws[:1:1], more...)))
+	g.settle()
+	require.Zero(t, c.Inflight())
+}

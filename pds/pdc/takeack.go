@@ -49,6 +49,9 @@ func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) 
 	p.activeAt = now
 	p.heardFirst(m.p, now-last.sentAt, last.rtos)
 	news := [1]ccc.PlainAck{{PlainAck: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy}}
+	if known := news[0].Bytes(); p.cc != 0 && !p.agrees(known, a.RcvdBytes()) {
+		m.source.overtake(now, p, known, known, a.RcvdBytes(), knownOOO(a.OOOCount()))
+	}
 	if _, ok := m.cc.Exchange(ccc.Handle(p.handle), now, news[:], 0, nil); ok {
 		m.sched.release(p)
 	} else {

@@ -81,6 +81,7 @@ func (s *source) timedOut(now int64, p *PDC, off uint32) {
 		return
 	}
 	if l.counted {
+		s.recall(now, p, l.size)
 		s.cc.OnInferredLoss(ccc.Handle(p.handle), now, ccc.Loss{Size: l.size, Entropy: l.entropy, NoPDC: p.peerID == 0})
 		s.sched.release(p)
 	}
