@@ -488,7 +488,6 @@ var hot = []struct {
 	{"hw", "(*softRing).fill", 0},
 	{"hw", "(*Memory).Load64", inlines},
 	{"hw", "(*Memory).Store64", inlines},
-	{"hw", "(*TSC).Now", 0},
 
 	{"hw/cbfc", "(*Tx).CanSend", inlines | noBounds},
 	{"hw/cbfc", "(*Tx).OnSend", inlines | noBounds},

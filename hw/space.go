@@ -16,7 +16,6 @@ var (
 	ErrFeature = errors.New("hw: the device does not offer a feature")
 	ErrRing    = errors.New("hw: ring size or address out of range, or ring in use")
 	ErrAccess  = errors.New("hw: register does not allow this access")
-	ErrClock   = errors.New("hw: no usable time stamp counter")
 )
 
 // A Space is a flat range of registers, addressed in bytes. 32-bit accesses are

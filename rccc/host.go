@@ -22,7 +22,3 @@ func (l HostLimits) Factor(backlog int64) float64 {
 	room, all := float64(max(l.Full-backlog, 0)), float64(l.Full-l.Low)
 	return max(room*room/(all*all), minFactor)
 }
-
-// Admits reports whether a packet of size bytes still fits; otherwise treat the
-// packet as trimmed.
-func (l HostLimits) Admits(backlog, size int64) bool { return backlog+size <= l.Full }

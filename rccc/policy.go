@@ -33,8 +33,5 @@ type Pace struct {
 	quantum int64 // picoseconds for 256 bytes
 }
 
-// BytesIn returns how many bytes fit in ns nanoseconds, up to nine million, rounded down.
-func (p *Pace) BytesIn(ns int64) int64 { return p.rate * ns / 1e9 }
-
 // TimeFor returns how long n bytes, up to 2^18, take, in picoseconds, rounded up.
 func (p *Pace) TimeFor(n int64) int64 { return (n*p.quantum + QuantumBytes - 1) / QuantumBytes }

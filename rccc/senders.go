@@ -99,9 +99,6 @@ func (t *Senders) Len(l List) int {
 // Count returns how many senders the table holds.
 func (t *Senders) Count() int { return len(t.slab) - t.free.n }
 
-// ActiveWeight returns the sum of the weights in the active list.
-func (t *Senders) ActiveWeight() int64 { return t.weight }
-
 // Head returns the first sender of the active or the idle list.
 func (t *Senders) Head(l List) (Slot, bool) {
 	r := t.ring(l)

@@ -7,18 +7,15 @@
 // components: UET congestion chapters, figure 6-7.
 package link
 
-// FiberDelay is the delay of light in a metre of fibre.
-const FiberDelay = 5 * Nanosecond
-
 // Serialization is the time of bytes on a link of bitsPerSecond, rounded up to a
 // picosecond; 0 unless both are positive.
 func Serialization(bytes, bitsPerSecond int64) Ps {
 	return Ps(mulDivUp(bytes, 8*int64(Second), bitsPerSecond))
 }
 
-// Propagation is the delay of light in metres of fibre, 0 unless metres is
+// Propagation is the delay of light in metres of fibre, 5 ns each, 0 unless metres is
 // positive.
-func Propagation(metres int64) Ps { return FiberDelay.times(metres) }
+func Propagation(metres int64) Ps { return (5 * Nanosecond).times(metres) }
 
 // BDP is the bandwidth-delay product in bytes, rounded up: the least in flight to
 // keep the slower end busy for one round trip (figure 6-7).

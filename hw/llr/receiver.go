@@ -71,9 +71,6 @@ func (r *Receiver) State() ReceiverState { return r.state }
 // Stats returns the counters.
 func (r *Receiver) Stats() ReceiverStats { return r.stats }
 
-// Stop turns link level retry off.
-func (r *Receiver) Stop() { r.state, r.ackAt, r.echo = ReceiverOff, never, Set{} }
-
 // Frame takes a frame with a number, or a damaged one of any kind, and reports whether to
 // deliver the frame. Frames without a number are delivered whenever the check sum is right,
 // without a call of Frame.
@@ -81,7 +78,7 @@ func (r *Receiver) Frame(now int64, s Seq, how Arrival) (deliver bool) {
 	if r.state == ReceiverOff {
 		return how == ArrivalGood
 	}
-	switch d := s.Diff(r.next); {
+	switch d := s.diff(r.next); {
 	case how != ArrivalBad && d == 0:
 		if r.state != ReceiverSendACKs {
 			r.state = ReceiverSendACKs

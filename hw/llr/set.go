@@ -19,8 +19,8 @@ const (
 // Add is s + n, modulo 2^20.
 func (s Seq) Add(n int) Seq { return (s + Seq(n)) & seqMask }
 
-// Diff is s - o as a signed distance, -2^19 to 2^19 - 1.
-func (s Seq) Diff(o Seq) int { return int((s-o+half)&seqMask) - half }
+// diff is s - o as a signed distance, -2^19 to 2^19 - 1.
+func (s Seq) diff(o Seq) int { return int((s-o+half)&seqMask) - half }
 
 // Type is the message of a control ordered set. Source: table 5-29.
 type Type uint8

@@ -48,9 +48,9 @@ func TestSets(t *testing.T) {
 
 func TestSeq(t *testing.T) {
 	require.Equal(t, Seq(1), Seq(seqMask).Add(2))
-	require.Equal(t, 2, Seq(1).Diff(seqMask))
-	require.Equal(t, -2, Seq(seqMask).Diff(1))
-	require.Equal(t, -half, Seq(half).Diff(0))
+	require.Equal(t, 2, Seq(1).diff(seqMask))
+	require.Equal(t, -2, Seq(seqMask).diff(1))
+	require.Equal(t, -half, Seq(half).diff(0))
 }
 
 // FuzzSet: what decodes is written again, but for the four bits that a CF_Update reserves.

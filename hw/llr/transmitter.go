@@ -151,7 +151,7 @@ func (t *Transmitter) State() State { return t.state }
 func (t *Transmitter) Stats() TransmitterStats { return t.stats }
 
 // Outstanding returns how many frames wait for their acknowledgement.
-func (t *Transmitter) Outstanding() int { return t.next.Add(-1).Diff(t.acked) }
+func (t *Transmitter) Outstanding() int { return t.next.Add(-1).diff(t.acked) }
 
 func (t *Transmitter) at(s Seq) *kept { return &t.ring[int(s)&(len(t.ring)-1)] }
 
@@ -180,7 +180,7 @@ func (t *Transmitter) Offer(now int64, f Frame) (s Seq, v Verdict) {
 		return 0, VerdictWait
 	}
 	n := t.Outstanding()
-	full := t.next.Add(-1).Diff(t.freed) == len(t.ring)
+	full := t.next.Add(-1).diff(t.freed) == len(t.ring)
 	if full || n == t.c.OutstandingFrames || n > 0 && f.Size > t.c.OutstandingBytes-t.bytes {
 		return 0, VerdictWait
 	}
@@ -241,7 +241,7 @@ func (t *Transmitter) Receive(now int64, x *Set) {
 
 // confirm frees acknowledged frames, and with a NACK begins to send the rest again.
 func (t *Transmitter) confirm(now int64, s Seq, nack bool) {
-	n := s.Diff(t.acked)
+	n := s.diff(t.acked)
 	if n < 0 || n > t.Outstanding() {
 		t.stats.SeqError++
 		return
@@ -259,7 +259,7 @@ func (t *Transmitter) confirm(now int64, s Seq, nack bool) {
 		t.state, t.timer = StateAdvance, never
 	case nack:
 		t.replay(now)
-	case t.state == StateReplay && t.again.Diff(t.acked) <= 0:
+	case t.state == StateReplay && t.again.diff(t.acked) <= 0:
 		t.again = t.acked.Add(1)
 	}
 }

@@ -16,27 +16,16 @@ type Stamps struct {
 	RespSend uint32 // t3, receiver's clock
 }
 
-// Total returns t4 - t1: the round trip with the time the receiver took.
-func (s Stamps) Total(t4 uint32) uint32 { return t4 - s.ReqSend }
-
-// Residence returns t3 - t2, the time the probe spent in the receiver. The
-// offset of the receiver's clock cancels.
-func (s Stamps) Residence() uint32 { return s.RespSend - s.ReqRecv }
-
 // Network returns (t4 - t1) - (t3 - t2): the network's share of the round trip.
 // The result is 0 where a coarse or drifting clock makes the residence the longer
 // of the two.
 func (s Stamps) Network(t4 uint32) uint32 {
-	total, residence := s.Total(t4), s.Residence()
+	total, residence := t4-s.ReqSend, s.RespSend-s.ReqRecv
 	if residence > total {
 		return 0
 	}
 	return total - residence
 }
-
-// OneWay returns t2 - t1, meaningful only if the clocks of both ends
-// are synchronised.
-func (s Stamps) OneWay() uint32 { return s.ReqRecv - s.ReqSend }
 
 // AckRTT makes an RTT event of a UET acknowledgement: the acknowledged packet
 // left at tx, the ACK came at arrival, and the destination held it for service

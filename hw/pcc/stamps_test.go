@@ -14,12 +14,9 @@ func TestStampsCancelTheReceiversClock(t *testing.T) {
 		for _, t1 := range []uint32{0, math.MaxUint32 - 2000} {
 			s := Stamps{ReqSend: t1, ReqRecv: t1 + 3000 + offset, RespSend: t1 + 3600 + offset}
 			t4 := t1 + 8100
-			require.EqualValues(t, 8100, s.Total(t4))
-			require.EqualValues(t, 600, s.Residence())
 			require.EqualValues(t, 7500, s.Network(t4))
 		}
 	}
-	require.EqualValues(t, 3000, Stamps{ReqSend: 5, ReqRecv: 3005}.OneWay())
 	require.Zero(t, Stamps{RespSend: 9000}.Network(8100), "a coarse receiver clock makes no negative delay")
 }
 

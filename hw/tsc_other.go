@@ -1,7 +1,0 @@
-//go:build !amd64 || purego
-
-package hw
-
-func readTSC() uint64 { return 0 }
-
-func invariantTSC() bool { return false }
