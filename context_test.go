@@ -100,3 +100,56 @@ func TestEndpointReserved(t *testing.T) {
 		require.Equal(t, info.PeerID > 1, info.ID > 1)
 	}
 }
+
+// A NIC of two ports of which one goes dark: what is sent again and all that follows leaves through
+// the other, and every message ends well.
+func TestEndpointLeavesADeadPort(t *testing.T) {
+	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} {
+		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.CC.Entropy.Ports = 2 })
+		a := n.ends[0]
+		ports := func(ps []wirePacket) (of [2]int) {
+			for _, p := range ps {
+				of[a.e.CC().Params().Entropy().Port(p.entropy)]++
+			}
+			return of
+		}
+		n.write(mode, 64*netMTU)
+		first := ports(sendAll(0, a.e)) // all of them are lost
+		dead := 0
+		if first[1] > first[0] {
+			dead = 1
+		}
+		require.NotZero(t, first[dead])
+		a.e.CC().SetPorts(1 << (1 - dead))
+		var again []wirePacket
+		for len(again) == 0 {
+			n.now, _ = a.e.NextDeadline()
+			a.e.Tick(n.now)
+			again = sendAll(n.now, a.e)
+		}
+		require.Zero(t, ports(again)[dead])
+		n.endWell(a, 1)
+	}
+}
+
+// Ordered packets take all paths where their target has a reorder buffer, and whatever overtakes is
+// neither refused nor sent again; a target without one refuses.
+func TestEndpointSpraysOrderedPackets(t *testing.T) {
+	for _, buffer := range []bool{true, false} {
+		n := newNetwork(t, 1, netFaults{reorder: 3000}, 2, func(c *uetcc.Config) {
+			c.PDS.BufferROD, c.PDS.SprayROD = buffer, true
+		})
+		n.write(ses.ModeROD, 1) // opens the PDC, as only the first packet can
+		n.endWell(n.ends[0], 1)
+		n.write(ses.ModeROD, 40*netMTU)
+		paths := map[uint16]bool{}
+		for _, p := range sendAll(n.now, n.ends[0].e) {
+			paths[p.entropy] = true
+			n.q.Push(n.now+5000+n.r.Int64N(3000), netPacket{wirePacket: p})
+		}
+		require.Greater(t, len(paths), 8)
+		n.endWell(n.ends[0], 2)
+		require.Equal(t, !buffer, n.ends[1].e.PDS().Stats().NACKs > 0)
+		require.Equal(t, !buffer, n.ends[0].e.PDS().Stats().Resent > 0)
+	}
+}

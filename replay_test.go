@@ -173,7 +173,7 @@ func TestReplayDuplicateWhileBuffered(t *testing.T) {
 	require.Empty(t, o.back)
 	again := slices.Clone(ps[1].data)
 	again[1] |= byte(pds.FlagRetx)
-	r = o.give(wirePacket{again, ps[1].src, ps[1].dst, tcLow})
+	r = o.give(wirePacket{again, ps[1].src, ps[1].dst, tcLow, 0})
 	require.ErrorIs(t, r.Err, pdc.ErrDuplicate)
 	require.Len(t, o.back, 1)
 	var ack pds.AckCC

@@ -74,11 +74,12 @@ type wirePacket struct {
 	data     []byte
 	src, dst pdc.Addr
 	tc       uint8
+	entropy  uint16
 }
 
 func onWire(d *uetcc.Datagram) wirePacket {
 	data := append([]byte(nil), d.Packet...)
-	return wirePacket{append(data, make([]byte, d.Payload.Length)...), d.Src, d.Dst, d.TC}
+	return wirePacket{append(data, make([]byte, d.Payload.Length)...), d.Src, d.Dst, d.TC, d.Entropy}
 }
 
 func newReply(e *uetcc.Endpoint) uetcc.Datagram {

@@ -171,15 +171,15 @@ func (m *Manager) path(b *member, at *seat, seq uint64) uint16 {
 	e, p := &at.entropy, &m.p.entropy
 	switch {
 	case b.fixed:
-		return b.way
+		return m.passable(b.way)
 	case p.scheme == SchemeOblivious:
-		return e.inTurn(p)
+		return m.passable(e.inTurn(p))
 	}
 	pr := Progress{Seq: seq}
 	if p.scheme == SchemeREPSLegacy {
 		pr.WindowPackets = at.context.Cwnd() / m.p.mtu
 	}
-	return e.Next(p, m.sideOf(&at.context), pr)
+	return m.passable(e.Next(p, m.sideOf(&at.context), pr))
 }
 
 // live is member, and counts the events of past lives.

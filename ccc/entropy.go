@@ -85,6 +85,11 @@ type EntropyConfig struct {
 	// 256. A power of two, but for the two REPS schemes.
 	Values int
 
+	// Ports is the number of NIC ports, or network planes, of the values, a power of two up to 64 and
+	// Values; 0 means 1. The low bits of a value are its port: see [EntropyParams.Port] and
+	// [Manager.SetPorts].
+	Ports int
+
 	// Queue bounds the recycled values kept by SchemeREPSLegacy and SchemeMixed, a power of
 	// two up to 32,768; 0 means 64. In a full queue the oldest goes.
 	Queue int
@@ -104,6 +109,7 @@ type EntropyParams struct {
 	scheme  Scheme
 	values  uint32
 	mask    uint16 // values - 1; of use where values is a power of two
+	ports   uint16 // mask of the ports
 	queue   uint16 // mask of the queue's positions
 	penalty int32  // words of penalties, first in the side memory
 	words   int32  // words of side memory
@@ -114,12 +120,14 @@ type EntropyParams struct {
 // NewEntropyParams validates c. Errors wrap [ErrConfig] and name the field.
 func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
 	c.Values = cmp.Or(c.Values, 256)
+	c.Ports = cmp.Or(c.Ports, 1)
 	c.Queue = cmp.Or(c.Queue, 64)
 	c.Freeze = cmp.Or(c.Freeze, 10_000_000)
 	recycles := c.Scheme == SchemeREPS || c.Scheme == SchemeREPSLegacy
 	err := cmp.Or(
 		check.Range(ErrConfig, "EntropyConfig.Scheme", c.Scheme, 0, schemes-1),
 		check.Range(ErrConfig, "EntropyConfig.Values", c.Values, 1, 1<<16),
+		check.Range(ErrConfig, "EntropyConfig.Ports", c.Ports, 1, min(64, c.Values)),
 		check.Range(ErrConfig, "EntropyConfig.Queue", c.Queue, 1, 1<<15),
 		check.AtLeast(ErrConfig, "EntropyConfig.Freeze", c.Freeze, 0),
 	)
@@ -128,6 +136,8 @@ func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
 		return EntropyParams{}, err
 	case !recycles && !powerOfTwo(c.Values):
 		return EntropyParams{}, fmt.Errorf("%w: EntropyConfig.Values is %d, want a power of two", ErrConfig, c.Values)
+	case !powerOfTwo(c.Ports):
+		return EntropyParams{}, fmt.Errorf("%w: EntropyConfig.Ports is %d, want a power of two", ErrConfig, c.Ports)
 	case !powerOfTwo(c.Queue):
 		return EntropyParams{}, fmt.Errorf("%w: EntropyConfig.Queue is %d, want a power of two", ErrConfig, c.Queue)
 	}
@@ -135,6 +145,7 @@ func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
 		scheme: c.Scheme,
 		values: uint32(c.Values),
 		mask:   uint16(c.Values - 1),
+		ports:  uint16(c.Ports - 1),
 		queue:  uint16(c.Queue - 1),
 		freeze: c.Freeze,
 		rand:   c.Rand,

@@ -44,7 +44,7 @@ type ManagerConfig struct {
 	Now int64
 }
 
-// A Manager is the CCC manager of a NIC port: the contexts and the PDCs bound to the
+// A Manager is the CCC manager of a NIC: the contexts and the PDCs bound to the
 // contexts, in slabs addressed by index, with an inbox and gates for several cores. The
 // caller chooses the next PDC to send: package pds/pdc keeps turns.
 //
@@ -72,8 +72,9 @@ type Manager struct {
 	wide bool  // settle has work beyond the lists for every context
 	runs bool  // contexts take several events in one step, see Exchange
 
-	listens  bool // path choice takes feedback in
-	shares   bool // a context has served two PDCs
+	listens  bool   // path choice takes feedback in, or not all ports are up
+	down     uint64 // ports that are, see SetPorts
+	shares   bool   // a context has served two PDCs
 	revision uint32
 
 	gates []Gate

@@ -187,11 +187,11 @@ func (m *Manager) choose(pdc Handle, at *seat, size int64, paths []uint16) {
 	b, e, p, side := m.member(pdc), &at.entropy, &m.p.entropy, m.sideOf(&at.context)
 	b.fly(size*int64(len(paths)), len(paths))
 	for i := range paths {
-		if b.fixed {
-			paths[i] = b.way
-		} else {
-			paths[i] = e.Next(p, side, Progress{})
+		v := b.way
+		if !b.fixed {
+			v = e.Next(p, side, Progress{})
 		}
+		paths[i] = m.passable(v)
 	}
 }
 

@@ -16,8 +16,8 @@ type SendParams struct {
 	// Held is the cause that keeps a next packet from following, ReasonBacklog for none.
 	Held Reason
 
-	// Entropy is the path's value. [Manager.Send] fills Entropy in; a context alone knows
-	// nothing of paths.
+	// Entropy is the path's value, and names the NIC port: [EntropyParams.Port]. [Manager.Send]
+	// fills Entropy in; a context alone knows nothing of paths.
 	Entropy uint16
 }
 

@@ -123,6 +123,7 @@ func TestParserTrimmed(t *testing.T) {
 	require.NoError(t, ps.Trimmed(b, &p))
 	require.Equal(t, pds.PSN(336), p.Req.PSN)
 	require.ErrorIs(t, ps.Trimmed(b[:15], &p), pds.ErrTruncated)
+	require.ErrorIs(t, ps.Trimmed([]byte{byte(pds.TypeTSS) << 3, 0, 0, 0}, &p), pds.ErrTruncated, "nothing of a sealed one can be read")
 
 	p = Packet{Type: pds.TypeACKCC, Form: ses.FormStandard} // of the packet before
 	require.NoError(t, ps.Trimmed(b, &p))

@@ -79,6 +79,11 @@ type Config struct {
 	// stands still behind its first gap, and its peer hears RCVD_SES_PROCG.
 	BufferROD bool
 
+	// SprayROD has packets of ordered PDCs take all paths, as others do, where every peer has a
+	// reorder buffer (BufferROD): nothing on the wire names such peers. UE Specification 1.0.x
+	// section 3.5.9.
+	SprayROD bool
+
 	// Retransmission of lost packets.
 	//
 	// RTOInit is RTO_Init_Time, the first timeout of a packet, BaseRTT to 8 s (default 1 ms or 8

@@ -115,7 +115,7 @@ func (l *life) bind(now int64, p *PDC) error {
 		l.cccID[c.Index()], _ = l.ctxs.NameAny(c, p.peer.Netip())
 		p.flags |= flagMeasure
 	}
-	if err := l.cc.Bind(ccc.Handle(p.handle), c, now, p.is(flagROD)); err != nil {
+	if err := l.cc.Bind(ccc.Handle(p.handle), c, now, p.is(flagROD) && !l.p.c.SprayROD); err != nil {
 		return err
 	}
 	p.cc = c
