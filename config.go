@@ -24,7 +24,8 @@ import (
 // whose part is wrong.
 var ErrConfig = errors.New("uetcc: invalid configuration")
 
-// A Config sizes an [Endpoint] and sets its parameters. All memory is taken at
+// A Config sizes an [Endpoint] and sets its parameters, for the life of the Endpoint: algorithm, mode
+// and ports of [Endpoint.CC] alone change later. All memory is taken at
 // construction; a zero field means the default in the field's comment. The defaults take some 4 MB.
 type Config struct {
 	Address netip.Addr // of the local FEP

@@ -22,5 +22,8 @@
 // Sizes are nominal packet sizes in bytes: the UDP length and 40, see NominalSize of package pds.
 // Times are nanoseconds of the caller's monotonic clock, 0 or more and below 2^62.
 //
+// A life goes IDLE, READY, ACTIVE as in the released text; an older one, which the UET congestion
+// chapters quote as superseded, goes IDLE, ACTIVE, READY.
+//
 // Source: UE Specification 1.0.x, section 3.6.12 (contexts), 3.6.16 (entropy).
 package ccc

@@ -19,7 +19,8 @@
 //     different cache lines.
 //   - Every context carries a generation; doorbells and events repeat the
 //     generation, and a mismatch changes nothing but a counter.
-//   - No load has a side effect.
+//   - No load has a side effect. So the clock has no latch, impossible for a device in shared
+//     memory: NOW is read as high, low and high again. Wall time is left to the user.
 //
 // # Driving a device
 //

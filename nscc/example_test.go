@@ -90,3 +90,20 @@ func ExampleAdditiveStep_scaleInvariance() {
 	// 100 Gb/s: BDP 75000, own 3070 bytes, shared 1460 bytes
 	// 400 Gb/s: BDP 300000, own 12280 bytes, shared 1460 bytes
 }
+
+// Figure 6-12 of the UET congestion chapters: four packets of 4,096 bytes are in flight, and ACKs whose
+// rcvd_bytes say 12,288 and then 16,384 take them out: 4,096 are left after the first. One that was
+// overtaken takes nothing out, and comes to no harm.
+func ExampleRcvdTracker() {
+	var rcvd nscc.RcvdTracker
+	inflight := int64(16_384)
+	for _, units := range []uint32{12_288 / 256, 16_384 / 256, 12_288 / 256} {
+		newly := rcvd.Advance(units)
+		inflight -= newly
+		fmt.Println(units, "units:", newly, "bytes are new,", inflight, "in flight")
+	}
+	// Output:
+	// 48 units: 12288 bytes are new, 4096 in flight
+	// 64 units: 4096 bytes are new, 0 in flight
+	// 48 units: 0 bytes are new, 0 in flight
+}

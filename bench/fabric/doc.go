@@ -8,6 +8,9 @@
 // of the public simulator htsim, so the same input drives both; or as an [Application],
 // which computes, sends and receives by a GOAL schedule.
 //
+// The fabric forwards by number: links have no addresses, and the two ports of a NIC are two hosts, one
+// on each rail.
+//
 // [ParseExperiments] reads the experiments of htsim's own validation, and [ParseFault] the faults
 // of a run.
 //

@@ -49,5 +49,12 @@
 //     counted by the record of sent packets; a peer's rcvd_bytes beyond the packets shown by CACK
 //     and SACK leave flight at once, up to the bytes in flight.
 //
+// # What differs from the specification
+//
+// A target takes its congestion control context with the first data that it has to send, so it
+// never says NO_CCC_AVAIL to a SYN packet; and it keeps each guaranteed response until that is cleared,
+// so it never says GTD_RESP_UNAVAIL. As a source it obeys both codes. The quarantine of
+// [TableConfig] stands for Syn_Retx_Safety_Time.
+//
 // Source: UE Specification 1.0.x, section 3.5.
 package pdc
