@@ -160,15 +160,11 @@ func (x *receiver) ackState(in *Datagram) pdc.AckState {
 		return host
 	}
 	q := (*pds.RequestView)(in.Packet)
-	switch {
-	case !q.Type().IsRequest():
-		return host
-	case q.Flags()&pds.FlagSYN == 0:
-		if p := x.pds.Fast().Named(q); p != nil {
-			return x.creditState(host, p.Handle())
-		}
-		return host
-	case q.Type() < pds.TypeRUDCCReq, k.cells != nil: // asks for no credit, or has its first cells
+	syn := q.Flags()&pds.FlagSYN != 0
+	switch p := x.pds.Fast().Named(q); {
+	case q.Type().IsRequest() && !syn && p != nil:
+		return x.creditState(host, p.Handle())
+	case q.Type() < pds.TypeRUDCCReq || !q.Type().IsRequest() || !syn || k.cells != nil: // asks for no credit, or has the first cells
 		return host
 	}
 	return k.tell(host, k.grantedTo(in))

@@ -359,3 +359,35 @@ func TestEndpointCreditInAcknowledgements(t *testing.T) {
 		})
 	}
 }
+
+// A peer without receiver credit hears nothing of it from a target that has no other control, but
+// what the host says, on its first packet and on later ones, and though it reads first, so that
+// something is kept of its PDC.
+func TestEndpointCreditToStrangers(t *testing.T) {
+	control := ccc.ControlNSCC // of the source
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		c.CC.Control, c.PDS.AckPerPacket, c.PDS.KnownSources = control, true, true
+		control = ccc.ControlRCCC
+	})
+	a, b := n.ends[0].e, n.ends[1].e
+	acks := 0
+	for _, start := range []func(){
+		func() { n.write(ses.ModeRUD, 2*netMTU) }, func() { n.read(ses.ModeRUD, 2*netMTU) }, func() { n.write(ses.ModeRUD, 3*netMTU) },
+	} {
+		start()
+		for _, p := range append(sendAll(n.now, a), sendAll(n.now, a)...) {
+			in, reply := uetcc.Datagram{Packet: p.data, Src: p.src, Dst: p.dst, State: pdc.AckState{Service: 7}}, newReply(b)
+			var r uetcc.Received
+			b.Receive(n.now, &in, &reply, &r)
+			var ack pds.AckCC
+			if _, err := ack.Decode(reply.Packet); err == nil {
+				var s pds.NSCCState
+				require.True(t, ack.NSCC(&s), &ack)
+				require.EqualValues(t, 7, s.ServiceTime)
+				acks++
+			}
+			receive(n.now, a, onWire(&reply))
+		}
+	}
+	require.Greater(t, acks, 5)
+}

@@ -125,3 +125,13 @@ func TestSACKEndsWithThePacketThatCausedIt(t *testing.T) {
 		require.Equal(t, uint64(1)<<(c.ahead-c.base), h.SACK.Bitmap, "the newest, alone")
 	}
 }
+
+// A packet that closes a hole is acknowledged for its own sake alone where none above the hole has asked.
+func TestHoleClosesInSilence(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 1_500_000})
+	g.submit(1, 6)
+	ws := g.send(g.a)
+	require.Zero(t, request(t, ws[1]).Flags&pds.FlagAR)
+	require.Empty(t, g.giveAll(ws[1:3]))
+	require.Empty(t, g.giveAll(ws[:1]), "nobody has asked")
+}

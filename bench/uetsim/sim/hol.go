@@ -13,7 +13,7 @@ func headOfLine(o *options) (*report, error) {
 	run := func(c hol.Control) hol.Result {
 		return hol.Run(hol.Config{Slots: 600_000, Burst: 16, Seed: o.seed, Control: c})
 	}
-	slow := pcc.DefaultTemplateParams()
+	fast, slow := pcc.DefaultTemplateParams(), pcc.DefaultTemplateParams()
 	slow.AI = pcc.LineRate / 100
 	none := run(nil)
 	type row struct {
@@ -22,8 +22,8 @@ func headOfLine(o *options) (*report, error) {
 		hol.Result
 	}
 	controlled := []row{
-		{"sample algorithm, AI 5 %", 0.85, 0.95, 0.02, run(hol.Template(pcc.DefaultTemplateParams()))},
-		{"sample algorithm, AI 1 %", 0.76, 0.90, 0.01, run(hol.Template(slow))},
+		{additive(fast), 0.85, 0.95, 0.02, run(hol.Template(fast))},
+		{additive(slow), 0.76, 0.90, 0.01, run(hol.Template(slow))},
 		{"ZTR-RTT", 0.76, 0.90, 0.01, run(hol.ZTR(pcc.DefaultZTRParams()))},
 	}
 	t := table{
@@ -47,4 +47,9 @@ func headOfLine(o *options) (*report, error) {
 	}
 	r.note("shares are fractions of 100 Gb/s, queues are packets; max-min fairness would give purple 0.80")
 	return r, nil
+}
+
+// additive names the sample algorithm by its additive increase.
+func additive(p pcc.TemplateParams) string {
+	return fmt.Sprintf("sample algorithm, AI %d %%", (100*p.AI+pcc.LineRate/2)/pcc.LineRate)
 }

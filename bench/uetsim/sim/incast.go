@@ -22,29 +22,19 @@ func (o *options) toRankZero(first int, bytes int64) fabric.Config {
 func incast(o *options) (*report, error) {
 	c := o.toRankZero(2, 2_000_000)
 	r := o.newReport()
-	if _, err := r.add("without CC", o.with(c, "none")); err != nil {
-		return nil, err
-	}
-	seven, err := r.add("seven NICs, without CC", o.with(o.toRankZero(1, 2_000_000), "none"))
+	receiver, small := o.with(c, "rccc"), o.with(c, "nscc")
+	receiver.FirstCredit, small.InitialCwnd = firstCredit, 10_000
+	results, err := r.results(
+		&variant{name: "without CC", config: o.with(c, "none")},
+		&variant{name: "seven NICs, without CC", config: o.with(o.toRankZero(1, 2_000_000), "none")},
+		&variant{name: "RCCC, first credit 12.5 KB", config: receiver},
+		&variant{name: "NSCC", config: o.with(c, "nscc")},
+		&variant{name: "NSCC, first window 10 KB", config: small},
+	)
 	if err != nil {
 		return nil, err
 	}
-	receiver := o.with(c, "rccc")
-	receiver.FirstCredit = firstCredit
-	granted, err := r.add("RCCC, first credit 12.5 KB", receiver)
-	if err != nil {
-		return nil, err
-	}
-	nscc, err := r.add("NSCC", o.with(c, "nscc"))
-	if err != nil {
-		return nil, err
-	}
-	small := o.with(c, "nscc")
-	small.InitialCwnd = 10_000
-	gentle, err := r.add("NSCC, first window 10 KB", small)
-	if err != nil {
-		return nil, err
-	}
+	seven, granted, nscc, gentle := results[1], results[2], results[3], results[4]
 	r.Oracle = []oracle{{"htsim NSCC, on record", 830.1, 918.5, 1019.4, 110, 2399}, {"htsim RCCC, on record", 977.2, 981.6, 984.6, 72, 0}}
 	r.incastClaims(r.Runs[0].Result, nscc, gentle)
 	r.fillClaim(seven, lastHopQueue(seven), fill{"seven line rates arrive and one leaves", 7, []int{0, 1, 1}, 0, seven.Parameters.LastHopLimit})

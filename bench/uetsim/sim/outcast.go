@@ -17,21 +17,16 @@ func outcast(o *options) (*report, error) {
 	}
 	c := chapterConfig(topo, flows)
 	r := o.newReport()
-	if _, err := r.add("without CC", o.with(c, "none")); err != nil {
-		return nil, err
-	}
-	nscc, err := r.add("NSCC", o.with(c, "nscc"))
+	results, err := r.results(
+		&variant{name: "without CC", config: o.with(c, "none")},
+		&variant{name: "NSCC", config: o.with(c, "nscc")},
+		&variant{name: "one twice, each in turn", config: o.with(dominated(c, false), "nscc")},
+		&variant{name: "one twice, contexts in turn", config: o.with(dominated(c, true), "nscc")},
+	)
 	if err != nil {
 		return nil, err
 	}
-	crowd, err := r.add("one twice, each in turn", o.with(dominated(c, false), "nscc"))
-	if err != nil {
-		return nil, err
-	}
-	shared, err := r.add("one twice, contexts in turn", o.with(dominated(c, true), "nscc"))
-	if err != nil {
-		return nil, err
-	}
+	nscc, crowd, shared := results[1], results[2], results[3]
 	r.Oracle = []oracle{{"htsim NSCC, on record", 975.1, -1, 979.9, 0, -1}}
 	r.outcastClaims(nscc)
 	r.dominatedClaims(nscc, crowd, shared)

@@ -17,24 +17,19 @@ func spine(o *options) (*report, error) {
 	}
 	r := o.newReport()
 	alone := chapterConfig(o.chapterFabric(5, 3, 1, 400e9), flows)
-	off, err := r.add("one spine, without CC", o.with(alone, "none"))
-	if err != nil {
-		return nil, err
-	}
-	one, err := r.add("one spine, NSCC", o.with(alone, "nscc"))
-	if err != nil {
-		return nil, err
-	}
 	pair := chapterConfig(o.chapterFabric(5, 3, 2, 400e9), flows)
 	fixed := o.with(pair, "nscc")
 	fixed.Entropy = ccc.EntropyConfig{Values: 1}
-	if _, err := r.add("two spines, one path each, NSCC", fixed); err != nil {
-		return nil, err
-	}
-	two, err := r.add("two spines, NSCC", o.with(pair, "nscc"))
+	results, err := r.results(
+		&variant{name: "one spine, without CC", config: o.with(alone, "none")},
+		&variant{name: "one spine, NSCC", config: o.with(alone, "nscc")},
+		&variant{name: "two spines, one path each, NSCC", config: fixed},
+		&variant{name: "two spines, NSCC", config: o.with(pair, "nscc")},
+	)
 	if err != nil {
 		return nil, err
 	}
+	off, one, two := results[0], results[1], results[3]
 	r.Oracle = []oracle{{"htsim, one spine, on record", 331.6, 407.4, 663.9, 37, -1}}
 	r.fillClaim(off, worstQueues(off.Queues)[0], fill{"five line rates into four", 5, []int{0, 1}, 1, off.Parameters.QueueLimit})
 	r.spineClaims(one, two)

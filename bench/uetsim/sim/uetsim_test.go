@@ -66,14 +66,19 @@ func TestScenarios(t *testing.T) {
 
 var writeWants = flag.Bool("wants", false, "TestScenarios writes testdata/wants.txt")
 
-// wants is what a run was set up with and what its claims want, without anything that was measured.
+// wants is the set-up of a run, results on record and what the claims want, without anything measured.
 func wants(out string) (all []string) {
 	head, claims, _ := strings.Cut(out, "what the chapters say")
-	head, _, _ = strings.Cut(head, "\n\n")
+	head, tables, _ := strings.Cut(head, "\n\n")
 	all = append(all, "")
 	for line := range strings.Lines(head) {
 		if !strings.HasPrefix(line, "  ") { // of a table
 			all = append(all, strings.TrimSpace(line))
+		}
+	}
+	for line := range strings.Lines(head + tables) {
+		if strings.Contains(line, "on record") {
+			all = append(all, strings.Join(strings.Fields(line), " "))
 		}
 	}
 	for line := range strings.Lines(claims) {

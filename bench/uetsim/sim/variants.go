@@ -29,6 +29,15 @@ func (r *report) add(name string, c fabric.Config) (*fabric.Result, error) {
 	return v.result, nil
 }
 
+// results is addAll, and returns what came of each variant.
+func (r *report) results(all ...*variant) (results []*fabric.Result, err error) {
+	err = r.addAll(all)
+	for _, v := range all {
+		results = append(results, v.result)
+	}
+	return results, err
+}
+
 // addAll runs variants, side by side as far as there are workers, and keeps their results in
 // the order of the variants.
 func (r *report) addAll(all []*variant) error {
