@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package uetcc
 
 // askUnit is the unit of an asking, bytes: even a short answer takes memory of the peer, but

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package uetcc
 
 // A clock turns the caller's times into times that never go back: after a step back the clock goes

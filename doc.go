@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package uetcc is an embeddable congestion-control engine for Ultra Ethernet
 // Transport (UET).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package uetcc
 
 // NextDeadline returns the time to call [Endpoint.Tick], and then [Endpoint.Transmit], ns; false if

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package bench measures every hot path of the library, and guards the reasons of the
 // speed.
 //

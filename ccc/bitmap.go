@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ccc
 
 // A penalty is four bits; a word of side memory holds the penalties of 16 values.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ccc is the congestion control context (CCC) of Ultra Ethernet: one for each source FEP,
 // destination FEP and traffic class, shared by the packet delivery contexts (PDC) between the two, as
 // a bound on the joint bytes in flight.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ccc
 
 // A Handle names one life of a context or of a PDC: the index in the low 16 bits,

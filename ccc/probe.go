@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ccc
 
 // probeSize is the nominal size of a probe: UDP and a control packet, 24 bytes, and 40.

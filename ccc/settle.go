@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ccc
 
 // settle brings everything around context c up to date. Every event ends here.

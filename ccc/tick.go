@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ccc
 
 // arm keeps the earliest time for a look at context c.

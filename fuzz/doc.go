@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fuzz tests the engine from outside: fuzz targets and their
 // corpora, replays of recorded vectors and traces, the fault-injecting
 // simulation, and the linearizability checks of the tables.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hw abstracts the registers of a NIC that takes over congestion control
 // from the host: discovery of the device's features, a context block for each
 // congestion control context (window, credit, rate), a block for each PDC,

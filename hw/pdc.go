@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package hw
 
 // Binding ties a packet delivery context to a congestion context. The binding is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package hw
 
 // Watch tells whether a device lives: the clock must move. Single writer.

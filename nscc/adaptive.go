@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package nscc
 
 // ProfileAdaptive. Some fields of a window have other meanings here: lastAdjust is the time when

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package nscc
 
 // AdditiveStep is the additive increase of a round trip in the reading with

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nscc is network-signalled congestion control, the sender's half of
 // Ultra Ethernet congestion management: a window in bytes that grows and shrinks
 // with two signals of each acknowledgement, the ECN echo and the queueing delay.

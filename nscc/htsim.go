@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package nscc
 
 // The profile of the recorded simulator: order, strict comparisons, truncation

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package nscc
 
 // The quadrants of mark and delay, as indices. The quadrants of a held increase follow.

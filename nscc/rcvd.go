@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package nscc
 
 // The wire counts received bytes in units of 256, modulo 2^24 units.

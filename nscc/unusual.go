@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package nscc
 
 // usual is above the byte counts, the delays and the bits of any ordinary acknowledgement, so

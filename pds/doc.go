@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pds is the packet delivery sublayer (PDS) on the wire: every header
 // of the sublayer to the bit, the enumerations of the fields, and the
 // arithmetic of packet sequence numbers. Package pds holds no state, unlike

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package pds
 
 // PDCID names a packet delivery context at one endpoint. Zero is never

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package pds
 
 // Payload is the last word of a [Control] packet. The meaning depends on ctl_type:

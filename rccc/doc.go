@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rccc is receiver-credit congestion control for Ultra Ethernet: the
 // destination hands out exactly one link's worth of credit, so converging senders
 // cannot overrun the last hop.

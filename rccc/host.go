@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rccc
 
 // HostLimits are the backlogs of the way into host memory, in bytes, that slow

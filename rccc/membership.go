@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rccc
 
 // Add puts a sender in the table, when the first packet of its context arrives; the caller

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rccc
 
 // Grant is one decision of the pacer: tell Sender the cumulative credit, now Cum. The

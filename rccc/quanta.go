@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rccc
 
 // QuantumBytes is the bytes of a unit in the wire's credit fields.

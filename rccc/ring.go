@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rccc
 
 // ring is a circular list of slots, linked through the senders themselves. The

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // postpone remembers a deferrable send without a buffer. False means no room; then the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ses is the semantic sublayer (SES) of Ultra Ethernet Transport: the meaning of
 // a packet, the memory allowed to the packet, and the answer to the sender.
 //

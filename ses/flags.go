@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // Flags are the flag bits of a request, at their places in the second byte.

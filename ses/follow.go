@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // Most packets of a long message repeat the previous packet's header but for the offset.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // A peerList is the list of records or pending sends of the peers with the same low bits,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // A target comes back to two kinds of sends, becoming an initiator then (see

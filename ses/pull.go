@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // swapBoth is the request_length of a compare and swap counting both operands, as in the

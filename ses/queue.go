@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // A Receive is a buffer to be posted to a receive queue. A buffer serves one message.

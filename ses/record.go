@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // A Record is a target's state of a message of several packets, from the first arrival

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // AnyJob admits every job, as the Job of a [Region] or an [Index]. AnyJob is wider

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // A Request is any request header, extension included, in the terms of the standard

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // A Handle names an object of a [Target] or [Initiator]: 16 bits of generation

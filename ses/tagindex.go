@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ses
 
 // A tagIndex finds the oldest receive buffer for a tag without a look at the rest, as network

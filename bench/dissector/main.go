@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command dissector writes uet.lua, a dissector for released versions of Wireshark, to standard output:
 //
 //	go run ./bench/dissector > bench/dissector/uet.lua

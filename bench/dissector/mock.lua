@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What the dissector uses of Wireshark, for a Lua interpreter without it. dissect(wire, over_ip) returns the fields of a
 -- packet as lines of name and value, and the line of the packet list. bits(wire, at, n) is the test's.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Dissector of Ultra Ethernet Transport for Wireshark and tshark: copy the file to the folder of personal Lua
 -- plugins, or run  tshark -X lua_script:uet.lua -r FILE.  UDP port 4793 and IP protocol 253 are taken.
 -- Fields are named uetcc.LAYOUT.FIELD, as in  uetcc.request.psn > 5  or  uetcc.nscc.cwnd_pend.

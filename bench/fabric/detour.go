@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package fabric
 
 // detours are the ways around known dead links. Each part of a run finds separate detours.

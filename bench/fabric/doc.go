@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fabric simulates hosts, links and switches packet by packet. At each host is a
 // [Node]: an uetcc.Endpoint with its own bytes on the wire ([NodeEndpoint], [NewWorld]), or a
 // light transport around real congestion control contexts ([NodeLight]).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package fabric
 
 // A run of a large fabric is divided into parts that are simulated side by side: the switches

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package goal reads, writes, makes and executes GOAL schedules: the sends, receives and
 // computations of each rank of a parallel program, with dependencies.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hol models head-of-line blocking between two switches: the scenario in
 // the ZTR-RTT description for the need of congestion control even for flows
 // whose own path is free.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package iblink models one InfiniBand link under credit-based flow control: the effect
 // of receive buffer, lost packets, lost updates and the number of virtual lanes on
 // throughput.

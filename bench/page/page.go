@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package page writes the results of a run as one HTML file with pictures: opened by a double
 // click, without a network, printed or sent on. A picture zooms in where a pointer is dragged
 // and shows the values below the pointer; the section is saved as SVG.

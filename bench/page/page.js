@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 "use strict";
 // Draws the page from the JSON of package page. Figures are SVG: they print, and can be saved.
 (() => {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command report runs the benchmarks of the repository and of bench/peers in turn, job
 // by job, and compares both.
 //

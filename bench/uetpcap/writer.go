@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package uetpcap writes UET packets to capture files for Wireshark, and prints captured
 // packets.
 package uetpcap

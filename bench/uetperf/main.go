@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command uetperf measures package uetcc over UDP sockets: between two machines, between two processes beside kernel TCP,
 // QUIC and KCP, or through a built-in bottleneck that marks.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command uetsim runs congestion scenarios and workload files on a simulated
 // fabric, with an uetcc.Endpoint at each host, and reports the results.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command uetsweep runs uetsim many times, on a machine or on many, and compares the results.
 //
 //	go run ./bench/uetsweep run -matrix FILE.cm -cc nscc,rccc -seed 1..100 -speed 100,400 -out runs/

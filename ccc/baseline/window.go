@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package baseline has congestion controls for comparison: [DCTCP], [Cubic],
 // [Swift], a [Constant] window, and the receiver credit of [EQDS] as a configuration. The others
 // are a [ccc.Algorithm] for one context, to run beside

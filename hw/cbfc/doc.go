@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cbfc models link-level credit-based flow control: InfiniBand's
 // absolute credits ([Lane], [Port]) and Ultra Ethernet CBFC ([Sender],
 // [Receiver]).

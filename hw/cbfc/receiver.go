@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cbfc
 
 // Receiver is the receiving side of one virtual channel. The zero value is a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hbm models a memory controller that retires writes more slowly than
 // the network can deliver them, and the receiver penalty in answer.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package link
 
 // A Codeword is the block a Reed-Solomon forward error correction works

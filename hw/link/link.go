@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package link tells how long an idle network takes: serialisation,
 // propagation, cut-through switching and forward error correction, and from the
 // sum the base round-trip time and the bandwidth-delay product at the start of

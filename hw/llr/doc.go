@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package llr models link level retry of Ultra Ethernet: a [Transmitter] numbers the frames of a
 // link, keeps each until the [Receiver] at the other end has acknowledged the frame, and after
 // damage sends all frames behind the last good frame again. To the layers above a link with frame

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package node is an endpoint that runs: package uetcc on a port, complete with memory, clock and
 // goroutines.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package offload lets a NIC enforce the decisions of a congestion control context.
 //
 // The engine keeps computing window and credit, and a [Binding] writes both to the

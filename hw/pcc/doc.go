@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pcc holds the event interface a NIC offers to a programmable
 // congestion control, and the ZTR-RTT algorithm in two forms.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package pcc
 
 // giveUp is how long the answer to a probe is awaited at first, in nanoseconds.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package pcc
 
 // Stamps are the three times a probe collects before the return, in

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package port is the duty of a network port for a transport in software: packets in and out in
 // batches, with their ECN bits. Package hw/udp has a Port on sockets, hw/xdp on the rings of a
 // network device.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package switchq
 
 // An entry is a [Packet] in one word, so eight lie in a cache line: 32 bits of ID, 23

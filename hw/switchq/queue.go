@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package switchq models the queue in front of one egress port of a switch:
 // three classes, ECN marking, packet trimming, tail drop, the two sides of
 // priority flow control, and the choice of an uplink by entropy.

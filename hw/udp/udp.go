@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package udp is a [port.Port] on UDP sockets, present on every machine.
 //
 // On Linux one system call carries many packets, in both directions, and where the kernel has segmentation

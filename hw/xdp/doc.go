@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package xdp is a port.Port on the rings of a network device (AF_XDP), for Linux.
 //
 // A small program in front of the kernel's network stack hands UDP packets to the port's address to the ring of one

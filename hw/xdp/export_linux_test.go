@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package xdp
 
 // Sent is how many packets have gone to the device, and how many by the kernel.

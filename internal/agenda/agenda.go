@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package agenda is a priority queue by time, for simulations.
 package agenda
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package alloctest asserts in tests that hot functions do not allocate, and measures the
 // memory of values.
 package alloctest

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package check reports errors of configurations in a uniform way. [cmp.Or] of several
 // errors is the first error.
 package check

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package checksum has the sum of the Internet's headers (RFC 1071).
 package checksum
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package deadline calculates due times of timers. Times are nanoseconds of a monotonic
 // clock, and any int64 will do: no sum overflows into the past, where a timer
 // would be due at once, and so for ever.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ebpf loads programs the kernel runs, written in eBPF instructions.
 package ebpf
 

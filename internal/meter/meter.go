@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package meter is the common part of exporters of a node's counters: the list of metrics, and the
 // present values.
 package meter

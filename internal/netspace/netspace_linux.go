@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package netspace has network namespaces for privileged tests.
 package netspace
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package porttest tests the duties of every port.Port.
 package porttest
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package prefetch begins to load cache lines needed soon. Unlike a load, a prefetch is over
 // at once: the processor does not stall with a full window of a few hundred instructions,
 // and any address is harmless. Without a prefetch instruction nothing happens, and [Enabled]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package siphash is a keyed hash that reveals nothing of the key: peers see sums, and may not
 // learn from their own the sums of others. Hash tables use a faster hash, whose sums stay
 // inside.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package slab makes the arrays the state of thousands of contexts lies in.
 package slab
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package splitmix draws random numbers from eight bytes of state: SplitMix64 (Steele, Lea,
 // Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014). Not for secrets.
 package splitmix

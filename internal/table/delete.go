@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package table
 
 // Delete removes the entry inserted with handle h and reports whether

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package table holds the two primitives under every look-up table of the
 // engine: [Map], a hash from a 40-byte key to a handle, and [Pool], the 16-bit
 // ids in handles, with generation, quarantine and owner words.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package table
 
 // A Handle names one life of one id: the index in the low 16 bits and the

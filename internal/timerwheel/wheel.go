@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package timerwheel keeps one deadline for each of a fixed number of indices.
 //
 // A [Wheel] is a hierarchical hashed timing wheel (Varghese and Lauck, 1987):

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package quicsender lets the window of package nscc govern a QUIC connection: a [Sender]
 // is a congestion control for sagernet's fork of quic-go, where a congestion control can be
 // set at run time.

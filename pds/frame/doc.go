@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package frame reads and writes whole packets: Ethernet, IP and UDP or entropy header
 // around the headers of packages pds and ses. A [Parser] takes packets apart, and
 // [Frame.AppendTo] puts packets together.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gopacketlayers lets gopacket decode UET packets: an import makes
 // UDP port 4793 and IP protocol 253 decode to a [UET] layer, or a UET can be a
 // layer of a gopacket.DecodingLayerParser.

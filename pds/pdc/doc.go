@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pdc holds packet delivery contexts (PDC): with windows, life cycle and recovery,
 // and the PDS manager that owns the PDCs. Package pdc does no I/O and reads no clock: bytes
 // and times come in, headers and events go out.

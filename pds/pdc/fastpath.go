@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package pdc
 
 // A FastPath is a [Manager] with faster methods for the most frequent packets. Each declines

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package pdc
 
 // longResponses are the places of responses longer than [ResponseMax]: read data, up to

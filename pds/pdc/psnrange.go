@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package pdc
 
 // With Limit_PSN_Range a PDC closes before the PSN reaches Start_PSN + 2^31, so no

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tss seals and opens whole IP packets with the transport security sublayer:
 // AES-256-GCM under the keys of a secure domain. Sealing and opening work in place, on packets in
 // native form (IP, entropy header, security header, PDS header, ..., tag), with the keys, epochs

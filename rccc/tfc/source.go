@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package tfc
 
 // Source is the sending half of a TFC context.

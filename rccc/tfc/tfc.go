@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tfc is transport flow control for Ultra Ethernet: a destination with
 // little buffer tells one source the number of cells that may be filled, so no packet
 // is dropped for want of space.

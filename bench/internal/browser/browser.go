@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package browser opens pages of package page in a headless Chromium, for tests.
 package browser
 

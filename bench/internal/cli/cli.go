@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cli reads the command lines of the commands here in a uniform way.
 package cli
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package stream measures the throughput of a byte stream, for uetperf and uetperf's peers.
 package stream
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package atomics measures the cost of sharing: a word changed by several cores,
 // admission against a shared limit, and a hand-over of work between goroutines.
 package atomics

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cc has the yardstick for a window update.
 package cc
 

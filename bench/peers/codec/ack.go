@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package codec reads and writes a 32-byte acknowledgement and the frame around
 // with a Go program's usual means, and with the least code possible.
 package codec

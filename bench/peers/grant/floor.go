@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package grant shares a receiver's rate among its active senders, one grant at
 // a time.
 package grant

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command netperf is uetperf's far and near end over QUIC and KCP, for uetperf -compare.
 //
 //	netperf -proto quic -listen 127.0.0.1:0

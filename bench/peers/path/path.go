@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package path puts the floors of the other packages together, to show the cost of
 // a whole send or receive step. No part is a protocol.
 package path

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ranges keeps track of arrived packets.
 package ranges
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package table finds a context by a 40-byte key or by a 16-bit id: in the maps
 // a Go program would pick, and in the simplest arrays that do the job.
 package table

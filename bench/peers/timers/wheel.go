@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package timers arms and cancels time-outs, and keeps the events of a simulator.
 package timers
 

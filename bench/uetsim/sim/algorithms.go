@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sim is the command uetsim as a library, so a user's command can run a user's algorithm
 // in the same scenarios, workloads and schedules, beside the algorithms of the engine and the
 // baselines.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Workers for a sweep, as a Slurm array: each task is one node's worth of them. The sweep itself runs anywhere that the
 # nodes reach; workers wait for it, do jobs while there are any, and may end and come at any time:
 #

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package faultnet is a network going wrong on purpose, in virtual time and out of
 // one seed.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nodeotel exports the counters of a node of package hw/node to OpenTelemetry.
 //
 //	registration, err := nodeotel.Register(otel.Meter("uet"), n)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nodeprom exports the counters of a node of package hw/node to Prometheus. dashboard.json
 // beside the source is a dashboard of the metrics for Grafana.
 //
