@@ -50,7 +50,7 @@ func TestReadUnpacks(t *testing.T) {
 	_, err = Read("testdata/none")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = Read("format_test.go")
-	require.ErrorContains(t, err, `format_test.go:1: want num_ranks, have "package"`)
+	require.ErrorContains(t, err, `format_test.go:3: want num_ranks, have "package"`)
 }
 
 // badTexts are refused with this line and reason.
