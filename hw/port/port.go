@@ -11,7 +11,8 @@ import (
 	"net/netip"
 )
 
-// A Port carries packets. One goroutine at a time calls the methods, but any may call Wake and Close.
+// A Port carries packets. One goroutine at a time calls the methods, but any may call Wake and Close, and Wait may run
+// beside Send of another goroutine.
 type Port interface {
 	// Local is the destination of packets to the port.
 	Local() netip.AddrPort

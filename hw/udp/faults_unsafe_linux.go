@@ -27,6 +27,11 @@ func (f *faults) push(x port.Fault) {
 
 // Faults implements port.Port.
 func (p *Port) Faults(out []port.Fault) (n int) {
+	if p.erred.Swap(false) {
+		for _, s := range p.paths {
+			p.readFaults(s)
+		}
+	}
 	f := &p.faults
 	for n < len(out) && f.head != f.tail {
 		out[n] = f.ring[f.head%uint32(len(f.ring))]

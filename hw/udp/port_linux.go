@@ -25,6 +25,7 @@ type Port struct {
 	polls  []unix.PollFd
 
 	rung   atomic.Bool // Wake has written
+	erred  atomic.Bool // Wait has seen errors on a socket; Faults reads them, as Send may run beside Wait
 	closed atomic.Bool
 	bells  sync.Mutex // guards gone, and the bell's descriptor
 	gone   bool       // the descriptors are closed
@@ -205,7 +206,7 @@ func (p *Port) Wait(timeout int64, room bool) error {
 		case e&unix.POLLNVAL != 0:
 			return fmt.Errorf("udp: poll %v: %w", s.local, unix.EBADF)
 		case e&unix.POLLERR != 0:
-			p.readFaults(s)
+			p.erred.Store(true)
 		}
 	}
 	return p.over()

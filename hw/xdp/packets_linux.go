@@ -63,11 +63,21 @@ func (p *Port) reclaim() {
 	p.sent.release()
 }
 
+// room reports whether frames are free, and whether the ring to the device has places for frames.
+func (p *Port) room() (frames, places bool) {
+	p.sending.Lock()
+	defer p.sending.Unlock()
+	p.reclaim()
+	return len(p.free) > 0, p.tx.room() > 0
+}
+
 // Send implements port.Port.
 func (p *Port) Send(packets []port.Packet) (n int, err error) {
 	if p.isOver() {
 		return 0, net.ErrClosed
 	}
+	p.sending.Lock()
+	defer p.sending.Unlock()
 	p.reclaim()
 	now := int64(time.Since(p.began))
 	built := 0

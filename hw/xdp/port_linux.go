@@ -36,8 +36,9 @@ type Port struct {
 	over   sync.Mutex // guards gone
 	gone   bool       // the descriptors are closed
 
-	free []uint64 // empty frames
-	used []uint64 // frames handed out by the last Receive
+	sending sync.Mutex // guards free and the rings of frames to the device: Send may run beside Wait
+	free    []uint64   // empty frames
+	used    []uint64   // frames handed out by the last Receive
 
 	frame    frame.Frame // headers for the last peer
 	hops     map[netip.Addr]hop
@@ -187,11 +188,11 @@ func (p *Port) Wait(timeout int64, room bool) error {
 	}
 	p.polls[0].Events = unix.POLLIN
 	if room {
-		p.reclaim()
+		frames, places := p.room()
 		switch {
-		case len(p.free) > 0 && p.tx.room() > 0:
+		case frames && places:
 			return nil
-		case len(p.free) > 0:
+		case frames:
 			p.polls[0].Events |= unix.POLLOUT
 		case timeout < 0 || timeout > reclaimTime: // nobody says when the device has sent
 			timeout = reclaimTime
