@@ -36,6 +36,14 @@ func TestNackCodeReserved(t *testing.T) {
 	}
 	require.Equal(t, 0x1A-1+3, assigned, "0x01-0x1A but 0x0C, and three experimental codes")
 	require.Equal(t, NackIgnore, NackRcvdSESProcg.Class())
+	for class, codes := range map[NackClass][]NackCode{
+		NackRetx: {NackTrimmed, NackNoPktBuffer, NackPSNOORWindow, NackRcvrInferLoss}, NackGoBack: {NackRODOOO},
+		NackNewPDC: {NackInvDPDCID, NackClosing}, NackRenumber: {NackNewStartPSN}, NackFatal: {NackInvalidSYN, NackUnexpEvent},
+	} {
+		for _, c := range codes {
+			require.Equal(t, class, c.Class(), c)
+		}
+	}
 }
 
 func TestTypeAllows(t *testing.T) {

@@ -192,6 +192,9 @@ func TestRcvdBytesCountsWhatIsNew(t *testing.T) {
 	g.give(cut)
 	require.Equal(t, units(2), rcvd(ws[2]), "not what was cut")
 	require.Equal(t, units(3), rcvd(ws[1]))
+	for bytes, units := range map[uint32]uint32{0: 0, 1: 1, 255: 1, 256: 1, 257: 2, 512: 2} { // a unit begun counts whole
+		require.Equal(t, units, (&PDC{rcvd: bytes}).rcvdUnits(), bytes)
+	}
 }
 
 // Who sends a SYN packet in another's name, under a PDCID that the other is to use, keeps nobody out: the
