@@ -196,30 +196,3 @@ func TestRcvdBytesCountsWhatIsNew(t *testing.T) {
 		require.Equal(t, units, (&PDC{rcvd: bytes}).rcvdUnits(), bytes)
 	}
 }
-
-// Who sends a SYN packet in another's name, under a PDCID that the other is to use, keeps nobody out: the
-// other is asked to start at a PSN that only he hears of, and the PDC of the stranger goes. Before, the
-// other's PDC ended with INVALID_SYN.
-func TestPDCOpenedInAnothersName(t *testing.T) {
-	for _, ordered := range []bool{false, true} {
-		g := newPair(t, pairConfig{ordered: ordered})
-		typ := pds.TypeRUDReq
-		if ordered {
-			typ = pds.TypeRODReq
-		}
-		q := pds.Request{Type: typ, Next: pds.NextRequestStd, Flags: pds.FlagSYN | pds.FlagAR, SPDCID: g.h.ID(), PSN: 0x5000_0000, ClearOffset: -1}
-		r, _ := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
-		require.NoError(t, r.Err)
-		strange := r.ID.PDC
-		g.submit(1, 5)
-		g.settle()
-		g.wait(2 * ms)
-		g.settle()
-		require.Len(t, g.a.take(EventImplicit, EventResponse), 5)
-		require.Empty(t, g.a.take(EventError))
-		_, ok := g.b.m.PDC(strange)
-		require.False(t, ok)
-		require.Equal(t, StateEstablished, g.info(g.b).State)
-		require.False(t, g.a.has(EventClosed, Cause(pds.NackInvalidSYN)))
-	}
-}

@@ -68,15 +68,6 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 		return nil, err
 	case p.state == StateQuarantine:
 		return nil, m.reply.restingSYN(now, p, b, out, r)
-	case p.tx.start != b.start && p.state != StatePending && m.reply.doubts(p):
-		// Somebody else may have opened the PDC in the name of the sender, or the sender has begun again.
-		if !m.start.shows(now, b) {
-			r.Reply = m.start.askStart(now, b, out)
-			return nil, ErrStart
-		}
-		p.state = StatePending // so that no PDCID rests: whoever opened it has taken no answer
-		m.life.abandon(now, p, Cause(pds.NackNewStartPSN))
-		return m.contextSYN(now, b, out, r)
 	case p.tx.start != b.start && p.state != StatePending:
 		m.recovery.challenge(now, p) // maybe a restarted peer, locked out until IdleTime otherwise
 		m.reply.nackPDC(p, b, out, r, pds.NackInvalidSYN)
