@@ -2,8 +2,6 @@
 
 package ccc
 
-import "github.com/uetcc/uetcc/nscc"
-
 // Sent is a packet that is being sent.
 type Sent struct {
 	Size     int64 // nominal, bytes
@@ -70,7 +68,7 @@ func (m *Manager) Send(pdc Handle, now int64, s Sent) SendParams {
 func (m *Manager) send(b *member, c *Context, now int64, s Sent) {
 	b.send(s.Size, s.Rtx)
 	c.OnSend(m.p, now, s.Size, s.Rtx)
-	m.count(c, 1, 0, 0)
+	m.count(c, tallyOf(1, 0, 0))
 	if s.Reserved {
 		m.ledgerOf(c).edge.used += s.Size
 	}
@@ -91,7 +89,11 @@ func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 	c := &m.seatOf(b).context
 	m.feedback(b, now, a.Report())
 	c.onACK(m.p, now, a)
-	m.count(c, 0, 1, int(nscc.MakePlainAck(0, 0, a.ECN).Marks()))
+	marked := 0
+	if a.ECN {
+		marked = 1
+	}
+	m.count(c, tallyOf(0, 1, marked))
 	if c.rec.custom {
 		m.algOf(c).OnACK(now, *a)
 	}

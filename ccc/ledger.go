@@ -44,16 +44,14 @@ const (
 	tallyFull   = 1<<(tallyAcks-1) | 1<<(tallyMarked-1) | 1<<31
 )
 
-// add counts up to tallyMost packets sent, acknowledgements, and marks. It reports whether there
-// may be no room for more: then carryTally is to follow.
-func (t *tally) add(sent, acks, marked int) (full bool) {
-	*t += tally(sent | acks<<tallyAcks | marked<<tallyMarked)
-	return *t&tallyFull != 0
+// tallyOf is up to tallyMost packets sent, acknowledgements, and marks.
+func tallyOf(sent, acks, marked int) tally {
+	return tally(sent | acks<<tallyAcks | marked<<tallyMarked)
 }
 
-// count counts packets sent, acknowledgements, and marks of c.
-func (m *Manager) count(c *Context, sent, acks, marked int) {
-	if c.rec.tally.add(sent, acks, marked) {
+// count counts t for c.
+func (m *Manager) count(c *Context, t tally) {
+	if c.rec.tally += t; c.rec.tally&tallyFull != 0 { // perhaps no room for more
 		m.carryTally(c)
 	}
 }

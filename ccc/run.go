@@ -88,9 +88,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainAck, size int64, p
 				at.entropy.advance(&m.p.entropy)
 			}
 		}
-		if c.rec.tally.add(s.Sent, 0, 0) {
-			m.carryTally(c)
-		}
+		m.count(c, tallyOf(s.Sent, 0, 0))
 	}
 	s.AckLast = c.window.Full(p)
 	state := StateReady
@@ -124,9 +122,7 @@ func (m *Manager) take(pdc Handle, at *seat, now int64, acks []PlainAck) {
 		}
 	}
 	c.inflightPkts -= packets
-	if c.rec.tally.add(0, len(acks), marks) {
-		m.carryTally(c)
-	}
+	m.count(c, tallyOf(0, len(acks), marks))
 }
 
 // takeAny takes an acknowledgement in as OnACK does, and tells all that listen of it.
@@ -164,9 +160,7 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, acks int, size in
 		}
 		c.fly(size*int64(n), n)
 		m.choose(pdc, at, size, paths[:n])
-		if c.rec.tally.add(n, 0, 0) {
-			m.carryTally(c)
-		}
+		m.count(c, tallyOf(n, 0, 0))
 		c.evaluate(p, now)
 		if c.rec.custom {
 			for range n {
