@@ -37,7 +37,6 @@ type creditSender struct {
 
 // newCreditor makes the creditor asked for by c, nil if none.
 func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
-	cells := p.TFC()
 	if !c.credits() {
 		return nil, nil
 	}
@@ -63,7 +62,7 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 		held:  table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
 		alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
 	}
-	if cells != nil {
+	if cells := p.TFC(); cells != nil {
 		k.cells = newCellar(cells, r.Senders, c.Now)
 	}
 	if c.CC.RCCC.CountInitial {
@@ -165,7 +164,7 @@ func (x *receiver) ackState(in *Datagram) pdc.AckState {
 	syn := q.Flags()&pds.FlagSYN != 0
 	switch p := x.pds.Fast().Named(q); {
 	case q.Type().IsRequest() && !syn && p != nil:
-		return x.creditState(host, p.Handle())
+		return x.creditState(in.State, p.Handle())
 	case q.Type() < pds.TypeRUDCCReq || !q.Type().IsRequest() || !syn || k.cells != nil: // asks for no credit, or has the first cells
 		return host
 	}
@@ -268,12 +267,11 @@ func (s *source) creditClosed(h pdc.Handle) {
 	}
 	from := &s.credit.senders[f.sender.Slot()]
 	if from.handle == f.sender {
-		if from.pdc == h {
-			from.pdc = s.another(f.sender, h)
-		}
 		if from.pdcs--; from.pdcs <= 0 {
 			s.credit.recv.Remove(from.handle)
 			s.credit.drop(from.handle)
+		} else if from.pdc == h {
+			from.pdc = s.another(f.sender, h)
 		}
 	}
 	f.sender = 0

@@ -58,11 +58,8 @@ func (t *Target) dropDeferred(i uint32) {
 	if recv == 0 {
 		return
 	}
-	b := &t.receives[recv-1]
-	if b.kept = false; t.keep(recv - 1) {
-		return
-	}
-	t.enqueue(recv - 1)
+	t.receives[recv-1].kept = false
+	t.offer(recv - 1)
 }
 
 // dropDeferredOf forgets the deferred sends of an ended PDC: nobody waits for ready to

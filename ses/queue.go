@@ -30,14 +30,11 @@ func (t *Target) PostReceive(process Handle, ri ResourceIndex, r Receive) (Handl
 	}
 	t.posted++
 	t.receives[i] = receive{Receive: r, entry: n, posted: t.posted}
-	if t.keep(i) {
-		return t.recvSlots.handle(i), nil
-	}
-	t.enqueue(i)
+	t.offer(i)
 	return t.recvSlots.handle(i), nil
 }
 
-// CancelReceive takes a buffer back no message has matched yet.
+// CancelReceive takes back a buffer without a matched message.
 //
 // Errors: [ErrNotFound].
 func (t *Target) CancelReceive(h Handle) error {
@@ -138,8 +135,13 @@ func (t *Target) giveBack(m *Record) bool {
 		Receive: Receive{Base: m.base, Length: m.room, Match: m.match, Ignore: m.ignore, Cookie: m.cookie},
 		entry:   m.entry, posted: m.posted,
 	}
+	t.offer(i)
+	return true
+}
+
+// offer gives buffer i to a deferred send that waits for one, or puts it at its place in the queue.
+func (t *Target) offer(i uint32) {
 	if !t.keep(i) {
 		t.enqueue(i)
 	}
-	return true
 }
