@@ -14,7 +14,9 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/bench/internal/stream"
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/node"
+	"github.com/uetcc/uetcc/internal/meter"
 )
 
 // Tags of -ask.
@@ -171,6 +173,19 @@ func (f *flow) close() {
 	if f.node != nil {
 		_ = f.node.Close()
 	}
+}
+
+// held is the time that data of the flow waited, us by reason, nil if none.
+func (f *flow) held() (us map[string]float64) {
+	meter.New(f.node).Read(func(p meter.Point) {
+		if p.Name == "held" && p.Is != ccc.ReasonBacklog.String() && p.Value > 0 {
+			if us == nil {
+				us = map[string]float64{}
+			}
+			us[p.Is] = p.Value * 1e6
+		}
+	})
+	return us
 }
 
 // localAddress is the source address of packets to peer. For a peer at UET's port the local port is

@@ -5,6 +5,7 @@
 //
 //	go run ./bench/uetperf                                  both ends and a bottleneck, on loopback
 //	go run ./bench/uetperf -senders 4 -rate 400e6           the same as an incast
+//	go run ./bench/uetperf -i 1 -json                       for programs, with what has moved in each second
 //	go run ./bench/uetperf -listen 192.0.2.7                one end, until it is told to stop
 //	go run ./bench/uetperf -connect 192.0.2.7 -seconds 10   the other one; -R reads, -P 8 is eight flows, -json for programs
 //	go run ./bench/uetperf -json -compare tcp,quic          beside others, two processes each, in alternating rounds
@@ -17,7 +18,11 @@
 // the user's choice addresses are those of package hw/node, which have the port in them.
 //
 // With -listen and -connect each end is a node of package hw/node, which says what its defaults are and how addresses
-// and ports go together. -i says each second what has moved. An interrupt or SIGTERM ends it with the summary.
+// and ports go together.
+//
+// -i 1 says each second what has moved, -json prints a line for each of that, each flow, the far end and in the end the
+// sum. "held by" (held_us) is the part of a flow's time in which data waited, by what kept it: the window, receiver
+// credit and so on, see ccc.Reason. An interrupt or SIGTERM ends a run with the summary.
 //
 // -compare runs each rival and uet in turn, in rotating order, and prints the medians of the rounds'
 // ratios: only ratios mean something. CPU is the CPU time of both processes from start to end. QUIC

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/uetcc/uetcc/bench/internal/cli"
 	"github.com/uetcc/uetcc/bench/internal/stream"
 	"github.com/uetcc/uetcc/bench/page"
 	"github.com/uetcc/uetcc/hw/node"
@@ -22,6 +23,8 @@ type report struct {
 	flows []flowReport
 	bad   []string // doubts
 
+	at        float64     // end of the last interval, s
+	moved     int64       // bytes until then
 	rates     page.Series // of all flows, in each interval
 	latencies []page.Series
 	rounds    []round
@@ -36,7 +39,13 @@ type flowReport struct {
 	Resent    uint64 `json:"packets_resent,omitempty"`
 	TimeOuts  uint64 `json:"time_outs,omitempty"`
 	Segmented bool   `json:"segmentation_offload,omitempty"`
+
+	// Held is the time that data waited, us, by the reason.
+	Held map[string]float64 `json:"held_us,omitempty"`
 }
+
+// heldBy is Held in words, of the time that the flow took.
+func (f *flowReport) heldBy() string { return cli.HeldBy(f.Held, f.Seconds*1e6) }
 
 func (r *report) print(v any, format string, args ...any) {
 	if r.json {
@@ -52,26 +61,32 @@ func (r *report) listening(at fmt.Stringer) {
 
 // watch prints the bytes moved in each interval, until over.
 func (r *report) watch(o *options, over <-chan struct{}, moved func() int64) {
-	began := time.Now()
 	if o.interval <= 0 {
 		<-over
 		return
 	}
-	tick := time.NewTicker(o.interval)
+	began := time.Now()
+	tick := time.NewTicker(time.Duration(o.interval))
 	defer tick.Stop()
-	for last, at := moved(), began; ; {
+	r.moved = moved()
+	for {
 		select {
 		case <-over:
 			return
 		case now := <-tick.C:
-			n := moved()
-			mbps := float64(n-last) * 8 / 1e6 / now.Sub(at).Seconds()
-			r.print(map[string]any{"event": "interval", "from": at.Sub(began).Seconds(), "to": now.Sub(began).Seconds(), "bytes": n - last, "megabits_per_second": mbps},
-				"%6.2f - %6.2f s  %10.1f MB  %10.1f Mb/s\n", at.Sub(began).Seconds(), now.Sub(began).Seconds(), float64(n-last)/1e6, mbps)
-			r.rates.Lo, r.rates.Step = append(r.rates.Lo, mbps), o.interval.Seconds()
-			last, at = n, now
+			r.interval(now.Sub(began).Seconds(), moved())
 		}
 	}
+}
+
+// interval prints what has moved since the last call: n bytes in all, to the second of the run.
+func (r *report) interval(to float64, n int64) {
+	from, bytes := r.at, n-r.moved
+	mbps := float64(bytes) * 8 / 1e6 / (to - from)
+	r.print(map[string]any{"event": "interval", "from": from, "to": to, "bytes": bytes, "megabits_per_second": mbps},
+		"%6.2f - %6.2f s  %10.1f MB  %10.1f Mb/s\n", from, to, float64(bytes)/1e6, mbps)
+	r.rates.Lo, r.rates.Step = append(r.rates.Lo, mbps), to/float64(len(r.rates.Lo)+1)
+	r.at, r.moved = to, n
 }
 
 // flow notes the end of a flow.
@@ -92,6 +107,7 @@ func (r *report) flow(f *flow) {
 			x.Resent += p.Resent
 			x.TimeOuts += p.RTOs
 		}
+		x.Held = f.held()
 		r.doubts(f.local, f.node)
 	}
 	r.flows = append(r.flows, x)
@@ -146,7 +162,7 @@ func (r *report) total() {
 	var sum stream.Result
 	t := tabwriter.NewWriter(r.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	if !r.json {
-		fmt.Fprintln(t, "flow\tMb/s\tMB\tmessages\tper second\tp50\tp99\tsent\tresent\ttime-outs\t")
+		fmt.Fprintln(t, "flow\tMb/s\tMB\tmessages\tper second\tp50\tp99\tsent\tresent\ttime-outs\theld by\t")
 	}
 	for i := range r.flows {
 		f := &r.flows[i]
@@ -157,8 +173,8 @@ func (r *report) total() {
 			r.print(f, "")
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%.1f\t%.1f\t%d\t%.0f\t%.1f us\t%.1f us\t%d\t%d\t%d\t\n", f.Local, f.Megabits, float64(f.Bytes)/1e6, f.Messages, f.PerSecond,
-			f.P50Micros, f.P99Micros, f.Sent, f.Resent, f.TimeOuts)
+		fmt.Fprintf(t, "%s\t%.1f\t%.1f\t%d\t%.0f\t%.1f us\t%.1f us\t%d\t%d\t%d\t%s\t\n", f.Local, f.Megabits, float64(f.Bytes)/1e6, f.Messages, f.PerSecond,
+			f.P50Micros, f.P99Micros, f.Sent, f.Resent, f.TimeOuts, f.heldBy())
 	}
 	s := sum.Summary(r.proto)
 	if len(r.flows) == 1 {
@@ -170,7 +186,7 @@ func (r *report) total() {
 		return
 	}
 	if len(r.flows) > 1 {
-		fmt.Fprintf(t, "all\t%.1f\t%.1f\t%d\t%.0f\t\t\t\t\t\t\n", s.Megabits, float64(s.Bytes)/1e6, s.Messages, s.PerSecond)
+		fmt.Fprintf(t, "all\t%.1f\t%.1f\t%d\t%.0f\t\t\t\t\t\t\t\n", s.Megabits, float64(s.Bytes)/1e6, s.Messages, s.PerSecond)
 	}
 	_ = t.Flush()
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -39,7 +40,7 @@ type options struct {
 	shards   int
 	reverse  bool
 	ask      bool
-	interval time.Duration
+	interval interval
 	json     bool
 	html     string
 	pcap     string
@@ -74,7 +75,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	f.IntVar(&o.shards, "shards", 1, "with -listen: endpoints that share the work, each on a core")
 	f.BoolVar(&o.reverse, "R", false, "with -connect: read from the target in place of writing to it")
 	f.BoolVar(&o.ask, "ask", false, "with -connect and -compare: send a message and wait for one as long, over and over")
-	f.DurationVar(&o.interval, "i", time.Second, "say what has moved in each such time; 0: only in the end")
+	o.interval = interval(time.Second)
+	f.Var(&o.interval, "i", "say what has moved in each such `time`, seconds or as in 500ms; 0: only in the end")
 	f.BoolVar(&o.json, "json", false, "print lines of JSON")
 	f.StringVar(&o.html, "html", "", "write a page with pictures of the run to this file, for a browser")
 	f.StringVar(&o.pcap, "pcap", "", "write the packets of this end to this file, for Wireshark; those of the target, if the bottleneck is here")
@@ -89,7 +91,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 
 	f.StringVar(&o.cc, "cc", "nscc", "congestion control, the same at both ends: nscc, rccc, both, none")
 	f.UintVar(&o.mtu, "mtu", 0, "payload bytes of a packet: 1024, 2048, 4096 or 8192; 0: 4096, with -listen and -connect the most that the link takes")
-	f.Float64Var(&o.rate, "rate", 0, "bits a second: of the bottleneck, default 200e6; with -listen and -connect of the slower link, if it is known")
+	f.Float64Var(&o.rate, "rate", 0, "bits a second: of the bottleneck, 0: 200e6; with -listen and -connect of the slower link, 0: not known")
 	f.DurationVar(&o.rtt, "rtt", 0, "round trip when nothing waits; default: what -delay and -rate make; with -listen and -connect it is learnt")
 	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: 1.5 times the bandwidth-delay product, with -listen and -connect what the node takes")
 	f.IntVar(&o.paths, "paths", 0, "entropy values, each a UDP source port; a power of two. 0: 4, on ports other than UET's 1")
@@ -198,7 +200,7 @@ func (o *options) misplaced(f *flag.FlagSet) (err error) {
 			if !o.isSelf() {
 				err = fmt.Errorf("-%s is of the bottleneck, which -listen, -connect and -compare do not have", g.Name)
 			}
-		case "port", "proto", "i":
+		case "port", "proto":
 			if o.isSelf() {
 				err = fmt.Errorf("-%s goes with -listen or -connect", g.Name)
 			}
@@ -206,7 +208,7 @@ func (o *options) misplaced(f *flag.FlagSet) (err error) {
 			if o.connect == "" {
 				err = fmt.Errorf("-%s goes with -connect", g.Name)
 			}
-		case "json", "ask":
+		case "ask":
 			if o.isSelf() {
 				err = fmt.Errorf("-%s goes with -listen, -connect or -compare", g.Name)
 			}
@@ -230,6 +232,23 @@ var controls = map[string]struct {
 }
 
 func (o *options) bytesPerSecond() int64 { return int64(o.rate / 8) }
+
+// An interval is a time on the command line: a number is of seconds.
+type interval time.Duration
+
+func (i *interval) String() string { return time.Duration(*i).String() }
+
+func (i *interval) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if seconds, wrong := strconv.ParseFloat(s, 64); wrong == nil {
+		d, err = time.Duration(seconds*1e9), nil
+	}
+	if err == nil && (d < 0 || d > time.Hour) {
+		err = fmt.Errorf("%s, want 0 to 1h", d)
+	}
+	*i = interval(d)
+	return err
+}
 
 // hostDelay is the time that the processes at both ends and the relay add to an idle round trip.
 const hostDelay = 300 * time.Microsecond

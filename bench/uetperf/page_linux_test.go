@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ func TestPageOfBottleneck(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.html")
 	o, err := parseOptions([]string{"-senders", "2", "-bytes", "2097152", "-html", file}, os.Stderr)
 	require.NoError(t, err)
-	r, seen, err := o.runSelf(func(int64) bool { return false })
+	r, seen, err := o.runSelf(&report{out: io.Discard}, func(int64) bool { return false })
 	require.NoError(t, err)
 	require.NoError(t, r.page(o, seen).WriteFile(file))
 	figures := browser.Figures(t, browser.DOM(t, file, ""))

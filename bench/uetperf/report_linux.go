@@ -7,6 +7,9 @@ import (
 	"io"
 	"text/tabwriter"
 	"time"
+
+	"github.com/uetcc/uetcc/bench/internal/stream"
+	"github.com/uetcc/uetcc/ccc"
 )
 
 // A result is the final knowledge of the parties in the process. A party that did not
@@ -16,6 +19,71 @@ type result struct {
 	relay   *relay
 	target  *host
 	took    int64 // ns
+}
+
+// report tells the results, for people or as lines of JSON, and the doubts about them.
+func (r *result) report(to *report) {
+	if to.json {
+		r.lines(to)
+	} else {
+		r.print(to.out)
+	}
+	to.bad = append(to.bad, r.doubts()...)
+}
+
+// A senderReport is the end of a sender to the bottleneck.
+type senderReport struct {
+	flowReport
+	Retries  int64   `json:"retries"`
+	Marked   float64 `json:"marked_percent"`
+	RTTMin   float64 `json:"rtt_min_us,omitempty"`
+	RTT50    float64 `json:"rtt_p50_us,omitempty"`
+	RTT99    float64 `json:"rtt_p99_us,omitempty"`
+	MeanCwnd int64   `json:"mean_cwnd_bytes"`
+	Inferred uint64  `json:"inferred"`
+}
+
+func (s *sender) report() senderReport {
+	v, p, done := s.snapshot(), s.PDS().Stats(), stream.Result{Bytes: s.delivered, Messages: s.messages, Took: time.Duration(s.ended - s.began)}
+	x := senderReport{
+		flowReport: flowReport{Summary: done.Summary("uet"), Local: s.Local().Addr().String(), Sent: p.Sent, Resent: p.Resent, TimeOuts: p.RTOs},
+		Retries:    s.retries, Marked: percent(v.Marked, v.Acks), MeanCwnd: s.meanWindow(), Inferred: p.Inferred,
+	}
+	x.Event = "flow"
+	if s.failed != nil {
+		x.Error = s.failed.Error()
+	}
+	if s.rtt.n > 0 {
+		x.RTTMin, x.RTT50, x.RTT99 = float64(s.rtt.min)/1e3, float64(s.rtt.quantile(0.5))/1e3, float64(s.rtt.quantile(0.99))/1e3
+	}
+	x.Held = map[string]float64{}
+	for why, ns := range v.Held {
+		if why != int(ccc.ReasonBacklog) && ns > 0 {
+			x.Held[ccc.Reason(why).String()] = float64(ns) / 1e3
+		}
+	}
+	return x
+}
+
+// lines are the results for programs, the sum of the senders last.
+func (r *result) lines(to *report) {
+	var sum stream.Result
+	for _, s := range r.senders {
+		x := s.report()
+		to.print(x, "")
+		sum.Bytes += x.Bytes
+		sum.Messages += x.Messages
+		sum.Took = max(sum.Took, time.Duration(s.ended-s.began))
+	}
+	c, t := r.relay.queue.Counters(), r.target
+	to.print(map[string]any{
+		"event": "bottleneck", "bits_per_second": r.relay.rate * 8, "busy_percent": percent(c.OutBytes*int64(time.Second)/r.relay.rate, r.took),
+		"packets": c.Out, "marked_percent": percent(c.Marked, c.Out), "dropped": c.Dropped, "queue_mean_bytes": r.relay.meanQueue(), "queue_max_bytes": c.PeakLow,
+	}, "")
+	to.print(map[string]any{
+		"event": "target", "bytes": t.total(), "packets": t.packets, "marked_percent": percent(t.marked, t.packets), "twice": t.PDS().Stats().Duplicates,
+	}, "")
+	to.print(sum.Summary("uet"), "")
 }
 
 func (r *result) print(w io.Writer) {
@@ -33,19 +101,16 @@ func (r *result) print(w io.Writer) {
 			fmt.Fprintf(w, "   %v: -depth messages have %d bytes, and the window up to %d\n", s.Local(), len(s.memory), most)
 		}
 	}
-	for _, d := range r.doubts() {
-		fmt.Fprintln(w, "  ", d)
-	}
 }
 
 func (r *result) printSenders(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "sender\tMb/s\tMB\tmessages\tretries\tmarked\tRTT min\tp50\tp99\tmean cwnd\tsent\tresent\tinferred\ttime-outs\t")
+	fmt.Fprintln(t, "sender\tMb/s\tMB\tmessages\tretries\tmarked\tRTT min\tp50\tp99\tmean cwnd\tsent\tresent\tinferred\ttime-outs\theld by\t")
 	for _, s := range r.senders {
-		v, p := s.snapshot(), s.PDS().Stats()
-		fmt.Fprintf(t, "%v\t%s\t%.1f\t%d\t%d\t%.1f%%\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", s.Local().Addr(),
-			megabits(s.delivered, s.ended-s.began), float64(s.delivered)/1e6, s.messages, s.retries, percent(v.Marked, v.Acks),
-			s.rtt.ms(0), s.rtt.ms(0.5), s.rtt.ms(0.99), s.meanWindow(), p.Sent, p.Resent, p.Inferred, p.RTOs)
+		x := s.report()
+		fmt.Fprintf(t, "%s\t%s\t%.1f\t%d\t%d\t%.1f%%\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t\n", x.Local,
+			megabits(s.delivered, s.ended-s.began), float64(x.Bytes)/1e6, x.Messages, x.Retries, x.Marked,
+			s.rtt.ms(0), s.rtt.ms(0.5), s.rtt.ms(0.99), x.MeanCwnd, x.Sent, x.Resent, x.Inferred, x.TimeOuts, x.heldBy())
 	}
 	_ = t.Flush()
 }

@@ -60,11 +60,10 @@ func (o *options) run(stdout io.Writer) (code int, err error) {
 		}
 		defer func() { err = o.capture.end(err) }()
 	}
-	if o.isSelf() {
-		return o.printSelf(stdout, stop)
-	}
 	r := &report{out: stdout, json: o.json, proto: o.proto}
 	switch {
+	case o.isSelf():
+		return o.reportSelf(r, stop)
 	case o.compare != "":
 		err = o.runCompare(r)
 	case o.listen != "":

@@ -94,7 +94,7 @@ func TestIntervals(t *testing.T) {
 	r := &report{out: &bytes.Buffer{}}
 	over := make(chan struct{})
 	time.AfterFunc(50*time.Millisecond, func() { close(over) })
-	r.watch(&options{interval: time.Millisecond}, over, func() int64 { return 1000 })
+	r.watch(&options{interval: interval(time.Millisecond)}, over, func() int64 { return 1000 })
 	require.Contains(t, r.out.(*bytes.Buffer).String(), "Mb/s")
 }
 
@@ -123,7 +123,8 @@ func TestRunRefuses(t *testing.T) {
 		"-port 5000":                     "-port goes with",
 		"-from 127.0.0.1":                "-from goes with",
 		"-P 3":                           "-P goes with",
-		"-json":                          "-json goes with",
+		"-ask":                           "-ask goes with",
+		"-i -1":                          `invalid value "-1" for flag -i: -1s, want 0 to 1h`,
 		"-connect 127.0.0.1":             "set -from to another address",
 		"-connect 127.0.0.2 -from 127.0.0.1 -P 2": "one address is one flow",
 		"-listen 0.0.0.0":                         "want an address of one interface",

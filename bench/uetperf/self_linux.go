@@ -3,7 +3,6 @@
 package main
 
 import (
-	"io"
 	"net/netip"
 
 	"github.com/uetcc/uetcc/hw/switchq"
@@ -42,9 +41,9 @@ func loopback(six bool) *sites {
 	}
 }
 
-// printSelf runs both ends and the bottleneck until stop or the end, and prints the results.
-func (o *options) printSelf(stdout io.Writer, stop <-chan struct{}) (code int, err error) {
-	r, seen, err := o.runSelf(func(now int64) bool {
+// reportSelf runs both ends and the bottleneck until stop or the end, and reports the results.
+func (o *options) reportSelf(to *report, stop <-chan struct{}) (code int, err error) {
+	r, seen, err := o.runSelf(to, func(now int64) bool {
 		select {
 		case <-stop:
 			return true
@@ -55,21 +54,18 @@ func (o *options) printSelf(stdout io.Writer, stop <-chan struct{}) (code int, e
 	if err != nil {
 		return 0, err
 	}
-	r.print(stdout)
+	r.report(to)
 	if seen != nil {
 		if err := r.page(o, seen).WriteFile(o.html); err != nil {
 			return 0, err
 		}
 	}
-	if len(r.doubts()) > 0 {
-		return 1, nil
-	}
-	return 0, nil
+	return to.end(), nil
 }
 
-// runSelf is both ends and the bottleneck, until over reports true or all has been written; seen is
-// the record over time, with -html.
-func (o *options) runSelf(over func(now int64) bool) (r *result, seen *recorder, err error) {
+// runSelf is both ends and the bottleneck, until over reports true or all has been written, with the intervals told to
+// the report; seen is the record over time, with -html.
+func (o *options) runSelf(to *report, over func(now int64) bool) (r *result, seen *recorder, err error) {
 	config := o.relay()
 	n, err := o.newNetwork(&config, loopback(o.six))
 	if err != nil {
@@ -80,9 +76,14 @@ func (o *options) runSelf(over func(now int64) bool) (r *result, seen *recorder,
 	if o.html != "" {
 		seen = newRecorder(len(n.senders), loopback(o.six))
 	}
+	next := int64(o.interval)
 	err = l.run(func(now int64) bool {
 		if seen != nil {
 			seen.look(now, n)
+		}
+		if now >= next && o.interval > 0 {
+			to.interval(float64(now)/1e9, n.target.total())
+			next = now + int64(o.interval)
 		}
 		return finished(over(now), n.senders) && n.relay.idle()
 	})

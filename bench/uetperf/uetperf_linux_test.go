@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"math"
 	"net/netip"
@@ -26,7 +27,7 @@ import (
 func runRelay(t *testing.T, args ...string) *result {
 	o, err := parseOptions(args, io.Discard)
 	require.NoError(t, err)
-	r, _, err := o.runSelf(func(int64) bool { return false })
+	r, _, err := o.runSelf(&report{out: io.Discard}, func(int64) bool { return false })
 	require.NoError(t, err)
 	require.Empty(t, r.doubts())
 	t.Logf("%v: queue %d bytes on average, at most %d; %+v", args, r.relay.meanQueue(), r.relay.queue.Counters().PeakLow,
@@ -260,4 +261,33 @@ func TestCapture(t *testing.T) {
 	for text, least := range map[string]int{"> 127.0.1.2 ": 512, "127.0.1.2 > ": 512, " CE ": 1} {
 		require.GreaterOrEqual(t, strings.Count(lines.String(), text), least, text)
 	}
+}
+
+// Programs read lines: what has moved in each interval, each sender with the reasons of its waiting, the queue, the target, the sum.
+func TestSelfInLinesOfJSON(t *testing.T) {
+	var out, errs bytes.Buffer
+	require.Zero(t, run(strings.Fields("-i 0.05 -json -senders 2 -bytes 2097152"), &out, &errs), errs.String())
+	count, moved := map[string]int{}, int64(0)
+	var last senderReport
+	for line := range strings.Lines(out.String()) {
+		last = senderReport{}
+		require.NoError(t, json.Unmarshal([]byte(line), &last), line)
+		count[last.Event]++
+		switch last.Event {
+		case "interval":
+			moved += last.Bytes
+		case "flow":
+			require.EqualValues(t, 2<<20, last.Bytes)
+			require.Positive(t, last.RTTMin)
+			require.Positive(t, last.Held["window"])
+			require.LessOrEqual(t, last.Held["window"], 1e6*last.Seconds)
+		}
+	}
+	require.Positive(t, moved)
+	require.LessOrEqual(t, moved, int64(4<<20))
+	require.Positive(t, count["interval"])
+	delete(count, "interval")
+	require.Equal(t, map[string]int{"flow": 2, "bottleneck": 1, "target": 1, "summary": 1}, count)
+	require.Equal(t, "summary", last.Event)
+	require.EqualValues(t, 4<<20, last.Bytes)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli reads the command lines of the commands here in a uniform way.
+// Package cli reads the command lines of the commands here, and writes their files and words, in a uniform way.
 package cli
 
 import (

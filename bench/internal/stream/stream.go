@@ -176,8 +176,8 @@ type Summary struct {
 	Seconds    float64 `json:"seconds"`
 	Megabits   float64 `json:"megabits_per_second"`
 	PerSecond  float64 `json:"messages_per_second"`
-	P50Micros  float64 `json:"p50_us"` // of a message
-	P99Micros  float64 `json:"p99_us"`
+	P50Micros  float64 `json:"p50_us,omitempty"` // of a message
+	P99Micros  float64 `json:"p99_us,omitempty"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"` // of both ends, where their parent knows
 }
 

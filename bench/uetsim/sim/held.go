@@ -2,15 +2,7 @@
 
 package sim
 
-import (
-	"cmp"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-
-	"github.com/uetcc/uetcc/bench/fabric"
-)
+import "github.com/uetcc/uetcc/bench/fabric"
 
 // connectionTimes is for each transfer the connection's time at work, us: from the first start
 // to the last end of all transfers carried. fabric.TransferResult.Held is a part of the time.
@@ -38,20 +30,4 @@ func connectionTimes(r *fabric.Result) []float64 {
 		times = append(times, s.to-s.from)
 	}
 	return times
-}
-
-// heldBy is the causes that kept data from being sent, in parts of whole us, the longest
-// first.
-func heldBy(held map[string]float64, whole float64) string {
-	var parts []string
-	longest := func(a, b string) int { return cmp.Or(cmp.Compare(held[b], held[a]), cmp.Compare(a, b)) }
-	for _, why := range slices.SortedFunc(maps.Keys(held), longest) {
-		if part := 100 * held[why] / whole; part >= 0.5 {
-			parts = append(parts, fmt.Sprintf("%.0f %% %s", part, why))
-		}
-	}
-	if len(parts) == 0 {
-		return "-"
-	}
-	return strings.Join(parts, ", ")
 }

@@ -36,8 +36,3 @@ func TestHeldNamesWhatLimits(t *testing.T) {
 		require.Regexp(t, `\d\d % credit, \d+ % window\n`, out)
 	}
 }
-
-func TestHeldByOrdersReasons(t *testing.T) {
-	require.Equal(t, "62 % window, 30 % credit", heldBy(map[string]float64{"credit": 30, "window": 62, "pacing": 0.1}, 100))
-	require.Equal(t, "-", heldBy(nil, 100))
-}

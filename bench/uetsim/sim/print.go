@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/uetcc/uetcc/bench/fabric"
+	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
 // A printer writes aligned text and keeps the first error.
@@ -173,7 +174,7 @@ func (p *printer) transfers(n namedRun) {
 		whole := connectionTimes(n.Result)
 		for i, t := range n.Result.Transfers {
 			f("%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%d\t%s\t\n", t.Src, t.Dst, t.Bytes, t.Start, t.Arrived, t.Finished, t.FCT, t.Marked,
-				heldBy(t.Held, whole[i]))
+				cli.HeldBy(t.Held, whole[i]))
 		}
 	})
 	p.f("\n")
