@@ -15,12 +15,16 @@ type Sent struct {
 
 // OnNewData adds delta bytes of unsent data to a PDC and the context.
 func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
-	b := m.live(pdc)
-	if b == nil {
-		return
+	at := m.seatAt(pdc)
+	if at == nil || pdc == 0 || at.context.rec.sole != pdc { // the only PDC's counters are the context's
+		b := m.live(pdc)
+		if b == nil {
+			return
+		}
+		b.due += delta
+		at = m.seatOf(b)
 	}
-	b.due += delta
-	c := &m.seatOf(b).context
+	c := &at.context
 	c.add(delta)
 	if c.plain && c.state == StateReady { // nothing but more of the same
 		c.rec.last = now
