@@ -58,6 +58,8 @@
 // [Endpoint.ExchangeBatch] does so for a whole poll of the network. With thousands of PDCs
 // most of the time is spent waiting for memory: ExchangeBatch loads the memory for the next
 // packets ahead, and [Endpoint.Prefetch] does so for packets then received one by one.
+// [Endpoint.WriteBatch] does so for messages whose [Destination] has the PDC of [Endpoint.Connect],
+// which also saves the search for the PDC.
 //
 // Config.Algorithm plugs in a user's congestion control for each peer, beside NSCC and RCCC or
 // instead. An example is ccc.Pacer, which spreads a window over the round trip.

@@ -35,7 +35,7 @@ func (s *source) runErrands(now int64) (ran bool) {
 		}
 		rec.flags |= msgErrand
 		s.errands++
-		if s.dispatch(now, rec) != nil {
+		if s.dispatch(now, rec, 0) != nil {
 			s.retryLater(now, rec)
 		}
 	}

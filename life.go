@@ -84,8 +84,8 @@ func (s *source) nominal(o *ses.Operation) int64 {
 }
 
 // dispatch puts a message in the chain from which packets are taken. A message waiting for a
-// PDC has none yet.
-func (s *source) dispatch(now int64, rec *message) error {
+// PDC has none yet. h is the PDC, if known.
+func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 	switch rec.mode {
 	case ses.ModeUUD:
 		rec.flags |= msgQueued
@@ -94,6 +94,9 @@ func (s *source) dispatch(now int64, rec *message) error {
 	case ses.ModeRUDI:
 		s.enqueue(now, rec, &s.flows[0])
 		return nil
+	}
+	if h != 0 && s.pds.Fast().Joins(now, h, rec.peer, rec.tc, rec.mode == ses.ModeROD, rec.flags&msgReserved != 0) {
+		return s.attach(now, rec, h)
 	}
 	h, err := s.pds.Open(now, s.keyOf(rec), ticketOf(rec.handle))
 	if err == pdc.ErrWaiting {
@@ -109,15 +112,15 @@ func (s *source) dispatch(now int64, rec *message) error {
 // attach puts a message on a PDC.
 func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	rec.flags &^= msgWaiting
-	if err := s.pds.Begin(h); err != nil {
-		return err
-	}
-	rec.pdc = h
 	f := &s.flows[h.ID()]
 	if f.pdc == h && f.messages.head|f.answers.head == 0 && s.lead(f).ahead < s.submitAhead && f.mtu == 0 && rec.flags&msgFetch == 0 &&
 		s.handOver(now, rec, f) {
 		return nil
 	}
+	if err := s.pds.Begin(h); err != nil {
+		return err
+	}
+	rec.pdc = h
 	rec.left = rec.total
 	_ = s.pds.Announce(now, h, rec.left)
 	if f.pdc != h {
@@ -143,9 +146,10 @@ func (s *source) handOver(now int64, rec *message, f *flow) bool {
 		return false
 	}
 	p := s.packet()
-	if n, _ := s.pds.SubmitRun(now, f.pdc, &p, 1); n == 0 {
+	if !s.pds.Fast().SubmitWhole(now, f.pdc, &p) {
 		return false
 	}
+	rec.pdc = f.pdc
 	_ = s.sender.Handed(rec.handle, 1)
 	l := s.lead(f)
 	l.sends = uint16(rec.handle)
@@ -223,7 +227,7 @@ func (s *source) conclude(now int64, h Handle, ev *ses.Event) {
 // again starts the next attempt of a message.
 func (s *source) again(now int64, rec *message) {
 	s.leave(now, rec, false)
-	if s.dispatch(now, rec) != nil {
+	if s.dispatch(now, rec, 0) != nil {
 		s.retryLater(now, rec)
 	}
 }

@@ -39,6 +39,11 @@ type Destination struct {
 	// pool, here and at the peer.
 	Context  uint16
 	Reserved bool
+
+	// PDC, if not 0, is the result of Endpoint.Connect for the same Destination, where only
+	// PID, Index, Generation and Absolute do not count, in the same Mode: saves the search for
+	// a PDC. Messages that the PDC does not take any more get another.
+	PDC pdc.Handle
 }
 
 // A Message is an application's request to a peer.
@@ -116,6 +121,20 @@ func (m *Message) opcode() ses.Opcode {
 // waits, and fails with [pdc.CausePending] in the end.
 func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
 	return e.source.start(e.clock.read(now), m, ses.OpcodeWrite)
+}
+
+// WriteBatch is [Endpoint.Write] for each of m, with the results in h, which is as long. It ends
+// with the first error; n messages have begun. With thousands of PDCs the memory for messages
+// whose Destination has a PDC is loaded ahead.
+func (e *Endpoint) WriteBatch(now int64, m []Message, h []Handle) (n int, err error) {
+	now, h = e.clock.read(now), h[:len(m)]
+	for i := range m {
+		e.loader.prefetchWrite(m, i)
+		if h[i], err = e.source.start(now, &m[i], ses.OpcodeWrite); err != nil {
+			return i, err
+		}
+	}
+	return len(m), nil
 }
 
 // Read starts to read from a region of a peer. The caller places the data, see [Received].
@@ -217,7 +236,7 @@ func (s *source) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 		err = s.lend(rec, m)
 	}
 	if err == nil {
-		err = s.dispatch(now, rec)
+		err = s.dispatch(now, rec, m.To.PDC)
 	}
 	if err != nil {
 		if err == pdc.ErrPaused {

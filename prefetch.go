@@ -4,6 +4,7 @@ package uetcc
 
 import (
 	"encoding/binary"
+	"math"
 	"unsafe"
 
 	"github.com/uetcc/uetcc/internal/prefetch"
@@ -16,6 +17,9 @@ const batchMost = 32
 // scattered is the least number of PDCs worth prefetching for a single acknowledgement: a
 // second-level cache does not hold the state of so many.
 const scattered = 1 << 12
+
+// writeAhead is how many messages ahead WriteBatch loads.
+const writeAhead = 3
 
 // Prefetch begins to load the memory for a batch of received packets, so the cache misses
 // overlap; call [Endpoint.Receive] for each afterwards. Worth it with a thousand PDCs and
@@ -89,6 +93,29 @@ func (l *loader) prefetchPDC(id pds.PDCID) {
 	}
 	prefetch.Lines(send, peer, message, flow)
 	prefetch.Lines(l.cc.ContextLines(uint16(id)))
+}
+
+// prefetchWrite begins to load the memory for the message writeAhead behind m[i], and for those
+// up to there if i is the first.
+func (l *loader) prefetchWrite(m []Message, i int) {
+	if l.prefetched > math.MaxInt32 {
+		return
+	}
+	from := i + writeAhead
+	if i == 0 {
+		from = 1
+	}
+	for j := from; j <= i+writeAhead && j < len(m); j++ {
+		id := uint16(m[j].To.PDC.ID())
+		if int(id) >= len(l.flows) {
+			continue
+		}
+		send, peer := l.pds.Fast().Lines(id)
+		unsubmitted, ring := l.pds.Fast().SubmitLines(id)
+		prefetch.Lines(send, peer, unsubmitted, ring)
+		prefetch.Lines(l.cc.ContextLines(id))
+		prefetch.Lines(send, send, send, uintptr(unsafe.Pointer(&l.flows[id])))
+	}
 }
 
 // prefetchRest begins to load the records that the PDC's lines lead to, those of the packet

@@ -29,7 +29,7 @@ func full(t *testing.T, now int64) (e *Endpoint, left *message) {
 	e.source.op = ses.Operation{Opcode: ses.OpcodeWrite, Length: 100}
 	rec, err := e.source.begin(pdc.AddrFrom(netip.AddrFrom4([4]byte{192, 0, 2, 9})), 0)
 	require.NoError(t, err)
-	require.Error(t, e.source.dispatch(now, rec))
+	require.Error(t, e.source.dispatch(now, rec, 0))
 	return e, rec
 }
 

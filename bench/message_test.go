@@ -16,9 +16,11 @@ import (
 // messageEnd is an initiator that writes messages of one size, from the call to the completion.
 type messageEnd struct {
 	*sourceEnd
-	size  uint32
+	to    []uetcc.Message // by PDC
 	order *[1 << 16]uint16
 	at    int
+	next  [pathSlice]uetcc.Message
+	begun [pathSlice]uetcc.Handle
 	in    [4 * pathSlice]uetcc.Datagram
 	acks  int // written in in
 	done  int
@@ -30,7 +32,7 @@ func newMessages(b testing.TB, n int, size uint32) *messageEnd {
 	if n > 1 {
 		window = 16 // those of a slice are for different PDCs
 	}
-	m := &messageEnd{size: size, order: (*[1 << 16]uint16)(pathOrder(n)), sourceEnd: bareSource(b, n, window, option{edit: func(c *uetcc.Config) {
+	m := &messageEnd{to: make([]uetcc.Message, n), order: (*[1 << 16]uint16)(pathOrder(n)), sourceEnd: bareSource(b, n, window, option{edit: func(c *uetcc.Config) {
 		c.Messages = 4 * pathSlice
 		c.Memory.Chunks = 16*2*pathSlice + n
 	}})}
@@ -40,10 +42,20 @@ func newMessages(b testing.TB, n int, size uint32) *messageEnd {
 		binary.BigEndian.PutUint32(m.in[i].Packet[pds.AckCCLen+atModifiedLength:], size)
 	}
 	for i := range n { // all PDCs open
-		m.write(i, size)
+		to := &m.to[i]
+		*to = uetcc.Message{To: pathDestination(i), Length: size, Cookie: uint64(i)}
+		to.To.PDC, _ = m.e.Connect(0, to)
+		m.write(i)
 		m.finish(m.e.TransmitBatch(m.now, m.out[:]), m.done+1)
 	}
 	return m
+}
+
+// write begins a message on a PDC.
+func (m *messageEnd) write(i int) {
+	if _, err := m.e.Write(m.now, &m.to[i]); err != nil {
+		m.b.Fatal(err)
+	}
 }
 
 // finish acknowledges packets, of which n have been sent, until so many messages are complete.
@@ -89,10 +101,13 @@ func (m *messageEnd) acknowledge(n int) {
 // slice is so many messages.
 func (m *messageEnd) slice() {
 	n := 0
+	for i := range m.next {
+		m.next[i] = m.to[m.order[m.at&0xffff]]
+		m.at++
+	}
 	m.clock.time(pathSlice, func() {
-		for range pathSlice {
-			m.write(int(m.order[m.at&0xffff]), m.size)
-			m.at++
+		if n, err := m.e.WriteBatch(m.now, m.next[:], m.begun[:]); err != nil {
+			m.b.Fatal(n, err)
 		}
 		n = m.e.TransmitBatch(m.now, m.out[:])
 	})

@@ -91,6 +91,22 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 	case !p.state.sendsData():
 		return 0, ErrState
 	}
+	return m.submit(now, p, first, n)
+}
+
+// SubmitWhole queues the only packet of a message on h, which has no open messages: Begin and
+// Submit of [Manager] in one. It reports whether h has taken the packet.
+func (f *FastPath) SubmitWhole(now int64, h Handle, pkt *Packet) bool {
+	m := (*Manager)(f)
+	p, err := m.taking(h)
+	if err == nil {
+		_, err = m.submit(now, p, pkt, 1)
+	}
+	return err == nil
+}
+
+// submit is SubmitRun for a PDC in a state to send.
+func (m *Manager) submit(now int64, p *PDC, first *Packet, n int) (taken int, err error) {
 	if !m.life.ensureBound(now, p) {
 		return 0, ErrNoMemory
 	}

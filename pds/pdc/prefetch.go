@@ -27,12 +27,11 @@ func (f *FastPath) PacketLines(id uint16) (first, current, acked, sent uintptr) 
 		uintptr(unsafe.Pointer(w.lowest(f.mem))), uintptr(unsafe.Pointer(w.upcoming(f.mem)))
 }
 
-// SubmitLines returns the addresses of further memory for [Manager.SubmitRun]. The lines of
-// Lines are read.
+// SubmitLines returns the addresses of further memory for [Manager.SubmitRun], of which the
+// second is right for a Range of up to 1,024 PSNs. Nothing of the PDC is read.
 func (f *FastPath) SubmitLines(id uint16) (pdc, ring uintptr) {
 	p := &f.pdc[id]
-	row := f.mem.rowAt(p.tx.slot, p.tx.tail)
-	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(row))
+	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(f.mem.rowAt(id, 0)))
 }
 
 // Upcoming returns the PDCs that are next to send in [Manager.Transmit], at most n. With
