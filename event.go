@@ -84,24 +84,24 @@ type completion struct {
 	hasData    bool
 }
 
-// completions is a ring for twice as many as messages can be in progress on both sides. A
-// message begins only while the ring is at most half full, so there is room for the end of
-// each.
+// completions is a ring with room for the end of each message that can be in progress on both
+// sides, and for half as many at least that have ended: a message begins only while no more wait.
 type completions struct {
 	ring       []completion
 	head, tail uint32 // of the whole life
+	most       int    // that may wait when a message begins
 }
 
 func (r *completions) init(messages int) {
 	size := 1
-	for size < 2*messages {
+	for size < messages+messages/2 {
 		size *= 2
 	}
-	r.ring = make([]completion, size)
+	r.ring, r.most = make([]completion, size), size-messages
 }
 
 func (r *completions) len() int   { return int(r.tail - r.head) }
-func (r *completions) room() bool { return r.len() < len(r.ring)/2 }
+func (r *completions) room() bool { return r.len() < r.most }
 
 // push returns the place of another completion, which holds an old one.
 func (r *completions) push() *completion {

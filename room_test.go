@@ -162,7 +162,7 @@ func TestCompletionsThatNobodyPolls(t *testing.T) {
 		}
 		sendAll(0, a.e)
 	}
-	require.GreaterOrEqual(t, sent, 4)
+	require.GreaterOrEqual(t, sent, 2, "half of all messages")
 	require.Equal(t, sent, a.e.Usage().Events)
 	_, err := b.e.Write(0, &uetcc.Message{To: uetcc.Destination{Address: a.addr, Job: 1}, Key: 1, Length: 8})
 	require.NoError(t, err)

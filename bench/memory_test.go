@@ -34,7 +34,7 @@ func TestMemory(t *testing.T) {
 	perPDC := (endpointBytes(t, func(c *uetcc.Config) { c.PDCs.General = most }) - defaults) / (most - pdcs)
 	perContext := (endpointBytes(t, func(c *uetcc.Config) { c.Contexts = most }) - defaults) / (most - contexts)
 	t.Logf("an endpoint at its defaults %.1f MB; one more PDC %.0f B; one more context %.0f B", defaults/1e6, perPDC, perContext)
-	require.Less(t, defaults, 5e6)
-	require.Less(t, perPDC, 2300.)
+	require.Less(t, defaults, 4e6)
+	require.Less(t, perPDC, 1700.)
 	require.Less(t, perContext, 900.)
 }

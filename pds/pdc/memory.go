@@ -152,11 +152,11 @@ func (m *memory) rowAt(slot uint16, off uint32) *uint32 {
 // MemoryConfig sizes the shared memory of a [Manager]'s PDCs: records of packets sent, stored
 // responses, and the events for the layer above, allocated once.
 type MemoryConfig struct {
-	// Chunks is records of sent packets in units of 16, each 576 bytes, up to 2^24; 0 means 2 for
-	// each PDC, at most 65,536, and at least enough for two PDCs with a full window of
+	// Chunks is records of sent packets in units of 16, each 576 bytes, up to 2^24; 0 means 1 for
+	// each PDC, at most 16,384, and at least enough for two PDCs with a full window of
 	// Config.Range. A sixteenth more is for the packets that close PDCs.
 	Chunks    int
-	Responses int // stored responses besides one for each PDC alone, up to 2^24; 0 means 1 for each PDC, at least 2,048
+	Responses int // stored responses besides one for each PDC alone, up to 2^24; 0 means 1 for each PDC, 2,048 to 16,384
 	Events    int // room for events beyond a single packet's, up to 2^24; 0 means 1024
 
 	// Where Config.MaxAckData is more than the default, LongResponses of the stored
@@ -185,8 +185,8 @@ const (
 // fill gives zero fields the defaults.
 func (c *MemoryConfig) fill() error {
 	err := cmp.Or(
-		fill("MemoryConfig.Chunks", &c.Chunks, max(min(2*c.pdcs, 1<<16), 2*(c.ranges/chunkLen+1)), maxChunks),
-		fill("MemoryConfig.Responses", &c.Responses, max(c.pdcs, 2048), maxResponses),
+		fill("MemoryConfig.Chunks", &c.Chunks, max(min(c.pdcs, 1<<14), 2*(c.ranges/chunkLen+1)), maxChunks),
+		fill("MemoryConfig.Responses", &c.Responses, min(max(c.pdcs, 2048), 1<<14), maxResponses),
 		fill("MemoryConfig.Events", &c.Events, 1024, maxEvents),
 		fill("MemoryConfig.LongResponses", &c.LongResponses, min(c.pdcs, 256), 65535),
 		fill("MemoryConfig.Buffers", &c.Buffers, 2*defaultRange, 65535),

@@ -297,7 +297,7 @@ func TestMemoryConfig(t *testing.T) {
 		require.ErrorIs(t, err, ErrConfig)
 		require.ErrorContains(t, err, "MemoryConfig."+field+" is")
 	}
-	for _, tc := range []struct{ pdcs, ranges, chunks int }{{1, 1024, 130}, {1000, 1024, 2000}, {60_000, 1024, 65_536}, {1, MaxRange, 4082}} {
+	for _, tc := range []struct{ pdcs, ranges, chunks int }{{1, 1024, 130}, {1000, 1024, 1000}, {60_000, 1024, 16_384}, {1, MaxRange, 4082}} {
 		m, err := newMemory(MemoryConfig{pdcs: tc.pdcs, ranges: tc.ranges})
 		require.NoError(t, err)
 		require.Equal(t, tc.chunks, m.freeChunks(), "%+v", tc)
