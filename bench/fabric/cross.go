@@ -31,7 +31,7 @@ type outbox struct {
 
 // post puts x into the box for a part.
 func (s *wires) post(to uint16, x crossing) *outbox {
-	b := &s.outs[s.crew.parity][to]
+	b := &s.out[to]
 	if len(b.crossings) == 0 {
 		s.wrote = append(s.wrote, to)
 	}
@@ -40,11 +40,12 @@ func (s *wires) post(to uint16, x crossing) *outbox {
 	return b
 }
 
-// export sends a packet that leaves by port out to the part it enters at some time. One
+// export sends a packet that leaves by port out to the part of node peer, which it enters at some
+// time. One
 // goroutine has one pool of packets for all parts, so the packet stays where it is; which number
 // it has makes no difference.
-func (s *wires) export(out, pkt uint32, at int64) {
-	b := s.post(s.partOf[s.ports[out].peer], crossing{at: at, what: pkt, port: out, kind: evArrive})
+func (s *wires) export(peer, out, pkt uint32, at int64) {
+	b := s.post(s.partOf[peer], crossing{at: at, what: pkt, port: out, kind: evArrive})
 	if s.crew.together {
 		return
 	}
@@ -65,8 +66,13 @@ func (s *wires) export(out, pkt uint32, at int64) {
 // collect takes in what other parts have sent in the last window: in the order of their
 // numbers, which is that of events at one time.
 func (s *sim) collect() {
+	s.out = s.outs[s.crew.parity]
 	for _, from := range s.inbound {
 		b := &s.parts[from].outs[s.crew.parity^1][s.part]
+		if s.plain {
+			s.enter(b)
+			continue
+		}
 		loads, long := 0, 0
 		for i := range b.crossings {
 			x := &b.crossings[i]
@@ -88,6 +94,19 @@ func (s *sim) collect() {
 		b.crossings, b.loads, b.numbers, b.flying, b.long = b.crossings[:0], b.loads[:0], b.numbers[:0], b.flying[:0], b.long[:0]
 	}
 	s.inbound = s.inbound[:0]
+}
+
+// enter is collect where packets stay in one pool and no link pauses.
+func (s *sim) enter(b *outbox) {
+	for i := range b.crossings {
+		x := &b.crossings[i]
+		if x.kind == evStart {
+			s.expect(x.what)
+		} else {
+			s.events.push(x.at, x.kind, x.what)
+		}
+	}
+	b.crossings = b.crossings[:0]
 }
 
 // unload gives a packet of another pool a number here.

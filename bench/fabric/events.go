@@ -32,15 +32,8 @@ const (
 	evFault                    // a fault begins, ends, or becomes known to switches
 )
 
-// An event as handed out.
-type event struct {
-	at   int64  // picoseconds
-	what uint32 // number of the packet, port, transfer, connection or host
-	kind eventKind
-}
-
-// A slot is an event in a bucket, one word: 32 bits of picoseconds from the start of the
-// bucket's group, 4 of kind, 28 of number.
+// A slot is an event, one word: 32 bits of picoseconds from the start of the event's group, 4 of
+// kind, 28 of the number of the packet, port, transfer, connection or host.
 type slot uint64
 
 func newSlot(off int64, kind eventKind, what uint32) slot {
@@ -76,6 +69,8 @@ const (
 type eventQueue struct {
 	shift, groupShift uint8
 	group             int64 // number of the group in cur
+	start             int64 // of that group, ps
+	length            int64 // of a group, ps: a power of two
 
 	cur     []slot // the group that is being handed out, sorted
 	curNext int
@@ -101,6 +96,7 @@ func newEventQueue(horizon int64) *eventQueue {
 		q.shift++
 	}
 	q.groupShift = q.shift + groupBits
+	q.length = 1 << q.groupShift
 	return q
 }
 
@@ -109,10 +105,16 @@ func (q *eventQueue) groupOf(at int64) int64 { return at >> (q.groupShift & 63) 
 
 // push adds an event at time at, not before the event popped last.
 func (q *eventQueue) push(at int64, kind eventKind, what uint32) {
-	group := q.groupOf(at)
-	s := newSlot(at-group<<(q.groupShift&63), kind, what)
-	if ahead := group - q.group; ahead <= 0 || ahead >= wheelGroups {
+	s := newSlot(at&(q.length-1), kind, what)
+	if ahead := q.groupOf(at) - q.group; uint64(ahead-1) >= wheelGroups-1 {
 		q.pushOutside(at, ahead, s)
+		return
+	}
+	b := at >> (q.shift & 63) & (wheelBuckets - 1) // as in put, which is not inlined
+	if t := q.tail[b]; t%chunkSlots != 0 {
+		q.slots[t] = s
+		q.tail[b] = t + 1
+		q.held++
 		return
 	}
 	q.put(at, s)
@@ -186,21 +188,24 @@ func (q *eventQueue) newChunk() uint32 {
 // drained reports whether the group at hand is used up: advance comes next.
 func (q *eventQueue) drained() bool { return q.curNext == len(q.cur) && q.late.Len() == 0 }
 
-// take hands out the next event of the group at hand.
-func (q *eventQueue) take() event {
-	if off, ok := q.late.Next(); ok && (q.curNext == len(q.cur) || off < int64(q.cur[q.curNext].off())) {
-		_, s := q.late.Pop()
-		return q.out(s)
-	}
-	s := q.cur[q.curNext]
-	q.curNext++
-	return q.out(s)
+// take hands out the next event of the group at hand, if no late events wait.
+func (q *eventQueue) take() slot {
+	i := q.curNext
+	q.curNext = i + 1
+	return q.cur[i]
 }
 
-// out is the event of a slot of the group at hand.
-func (q *eventQueue) out(s slot) event {
-	return event{at: q.group<<(q.groupShift&63) + int64(s.off()), what: s.what(), kind: s.kind()}
+// takeLate hands out the next event of the group at hand while late events wait.
+func (q *eventQueue) takeLate() slot {
+	if off, _ := q.late.Next(); q.curNext == len(q.cur) || off < int64(q.cur[q.curNext].off()) {
+		_, s := q.late.Pop()
+		return s
+	}
+	return q.take()
 }
+
+// time is when an event of the group at hand is due, ps.
+func (q *eventQueue) time(s slot) int64 { return q.start + int64(s.off()) }
 
 // next is the number of the next group with events, once the group at hand is used up;
 // false if nothing is pending.
@@ -214,7 +219,7 @@ func (q *eventQueue) next() (group int64, ok bool) {
 
 // advance moves to the group returned by next.
 func (q *eventQueue) advance(group int64) {
-	q.cur, q.curNext, q.group = q.cur[:0], 0, group
+	q.cur, q.curNext, q.group, q.start = q.cur[:0], 0, group, group<<q.groupShift
 	at, far := q.far.Next()
 	for ; far && q.groupOf(at)-q.group < wheelGroups; at, far = q.far.Next() {
 		q.put(q.far.Pop())
@@ -264,6 +269,9 @@ func sortSlots(s []slot) {
 	moves := 256 + 8*len(s)
 	for i := 1; i < len(s); i++ {
 		e, j := s[i], i
+		if s[i-1] <= e.last() {
+			continue
+		}
 		for ; j > 0 && s[j-1] > e.last(); j-- {
 			s[j] = s[j-1]
 		}

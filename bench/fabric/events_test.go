@@ -15,6 +15,13 @@ import (
 // len is how many events are pending.
 func (q *eventQueue) len() int { return len(q.cur) - q.curNext + q.late.Len() + q.held + q.far.Len() }
 
+// An event as handed out.
+type event struct {
+	at   int64 // picoseconds
+	what uint32
+	kind eventKind
+}
+
 // pop takes the next event, false if there is none.
 func (q *eventQueue) pop() (event, bool) {
 	if q.drained() {
@@ -24,7 +31,13 @@ func (q *eventQueue) pop() (event, bool) {
 		}
 		q.advance(group)
 	}
-	return q.take(), true
+	var e slot
+	if q.late.Len() == 0 {
+		e = q.take()
+	} else {
+		e = q.takeLate()
+	}
+	return event{at: q.time(e), what: e.what(), kind: e.kind()}, true
 }
 
 // The queue against a slice that is sorted by {time, order of insertion}, with

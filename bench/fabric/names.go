@@ -4,8 +4,8 @@ package fabric
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 )
 
 // name is the place of a port and of the next node, for people.
@@ -26,10 +26,11 @@ func (n *net) nodeOf(p uint32) uint32 {
 }
 
 func (n *net) nodeName(i uint32) string {
-	if i < n.hosts {
-		return fmt.Sprintf("host %d", i)
+	number := i
+	if i >= n.hosts {
+		number -= n.hosts + n.tierFirst[n.tierOf[i-n.hosts]]
 	}
-	return fmt.Sprintf("%s %d", n.tierName(i), i-n.hosts-n.tierFirst[n.tierOf[i-n.hosts]])
+	return n.tierName(i) + " " + strconv.FormatUint(uint64(number), 10)
 }
 
 // tierName is the common name of a node's tier.

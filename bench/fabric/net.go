@@ -96,6 +96,9 @@ func (n *net) next(node uint32, p *packet) uint32 {
 	}
 	s := &n.nodes[node-n.hosts]
 	if d := n.hostOf[p.to] - s.lo; d < s.hi-s.lo {
+		if s.bundle == 1 {
+			return s.first + d/s.span
+		}
 		return s.first + d/s.span*s.bundle + s.choose(p, s.bundle)
 	}
 	if n.alive != nil {

@@ -141,5 +141,5 @@ func (s *light) sendAnswer(host, pkt uint32) {
 		}
 	}
 	s.tell(PacketSent, pkt)
-	s.transmit(&s.ports[host], host, pkt)
+	s.transmit(&s.ports[host], host, pkt, &s.pool.pkts[pkt])
 }

@@ -162,7 +162,7 @@ func (s *wires) launch(host uint32, f *Frame) {
 		to: s.endBetween(host, uint32(f.Host)), size: uint16(f.Size), ev: f.Entropy, dscp: f.DSCP, flags: s.sent(f),
 	}
 	s.tell(PacketSent, pkt)
-	s.transmit(&s.ports[host], host, pkt)
+	s.transmit(&s.ports[host], host, pkt, &s.pool.pkts[pkt])
 }
 
 // sent counts a packet that a node sends, and says what kind it is of.

@@ -168,6 +168,7 @@ func (s builder) equip() {
 			break
 		}
 		p.outs[0], p.outs[1] = make([]outbox, len(s.parts)), make([]outbox, len(s.parts))
+		p.out, p.plain = p.outs[0], s.crew.together && s.pfc == nil
 		if !s.crew.together {
 			builder{p}.separate(min(records[i]/2, first))
 		}

@@ -117,7 +117,7 @@ func (s *light) sendData(host, conn uint32, c *sender) {
 		s.events.push(s.now+s.rto, evTimer, conn)
 	}
 	s.tell(PacketSent, pkt)
-	s.transmit(&s.ports[host], host, pkt)
+	s.transmit(&s.ports[host], host, pkt, &s.pool.pkts[pkt])
 }
 
 func (c *sender) dataFlags(again, ask bool) (f uint8) {

@@ -143,32 +143,39 @@ func (s *sim) loop() {
 
 // simulate lets time pass until nothing is left to happen, or to the end of the window.
 func (s *sim) simulate() {
-	for !s.halted() && (!s.events.drained() || s.nextGroup()) {
-		if s.events.curNext%touchBatch == 0 {
+	q := s.events
+	for (s.world == nil || !s.halted()) && (!q.drained() || s.nextGroup()) {
+		if q.curNext%touchBatch == 0 {
 			s.touching.touch(s)
 		}
-		e := s.events.take()
-		if e.at > int64(s.cfg.End) {
+		var e slot
+		if q.late.Len() == 0 {
+			e = q.take()
+		} else {
+			e = q.takeLate()
+		}
+		at := q.time(e)
+		if at > int64(s.cfg.End) {
 			s.stopped = int64(s.cfg.End)
 			return
 		}
-		s.now = e.at
+		s.now = at
 		s.count.Events++
 		if s.count.Events%progressEvery == 0 && s.crew == nil && s.report() {
 			s.stopped = s.now
 			return
 		}
-		switch e.kind {
+		switch what := e.what(); e.kind() {
 		case evArrive:
-			s.arrive(e.what)
+			s.arrive(what)
 		case evPort:
-			if e.what >= s.hosts {
-				s.dequeue(e.what)
+			if what >= s.hosts {
+				s.dequeue(&s.ports[what], what)
 			} else {
-				s.hostFree(e.what)
+				s.hostFree(what)
 			}
 		default:
-			s.handle(e.kind, e.what)
+			s.handle(e.kind(), what)
 		}
 	}
 }
@@ -223,22 +230,25 @@ func (s *sim) handle(kind eventKind, what uint32) {
 // arrive takes in a packet at the end of a link: at the destination host, or at a switch, where the
 // packet goes on to the next port.
 func (s *sim) arrive(pkt uint32) {
-	at := s.pool.pkts[pkt].at
-	if s.choosers != nil && at >= s.hosts {
-		at = s.choose(at, pkt)
-		s.pool.pkts[pkt].at = at
-	}
-	switch {
-	case at < s.hosts:
+	p := &s.pool.pkts[pkt]
+	at := p.at
+	if at < s.hosts {
 		s.atHost(at, pkt)
-	case s.ports[at].fault&portDead != 0:
-		s.lose(at, pkt)
-	default:
-		if s.pfc != nil {
-			s.pfcArrive(pkt)
-		}
-		s.forward(at, pkt)
+		return
 	}
+	if s.choosers != nil {
+		at = s.choose(at, pkt)
+		p.at = at
+	}
+	port := &s.ports[at]
+	if port.fault&portDead != 0 {
+		s.lose(at, pkt)
+		return
+	}
+	if s.pfc != nil {
+		s.pfcArrive(pkt)
+	}
+	s.forward(port, at, pkt, p)
 }
 
 // atHost takes in a packet at the destination host, unless a fault strikes the packet there.
@@ -290,17 +300,15 @@ func (s *wires) dropped(pkt uint32) {
 
 // forward sends pkt at once if the port is idle, or queues pkt. A packet sent by now has left before
 // pkt: many packets arrive in the very instant in which the port becomes free.
-func (s *wires) forward(out, pkt uint32) {
-	port := &s.ports[out]
-	p := &s.pool.pkts[pkt]
+func (s *wires) forward(port *port, out, pkt uint32, p *packet) {
 	if !port.wake && port.busy <= s.now && (s.pfc == nil || s.pfc.idle(out, s.now)) {
 		port.passed++
 		port.passedBytes += int64(p.size)
-		s.transmit(port, out, pkt)
+		s.transmit(port, out, pkt, p)
 		return
 	}
 	if port.wake && port.busy <= s.now && s.pfc == nil {
-		s.dequeue(out) // the wake-up, still to come, finds the port busy
+		s.dequeue(port, out) // the wake-up, still to come, finds the port busy
 	}
 	in := switchq.Packet{ID: pkt, Size: int32(p.size), DSCP: p.dscp, CE: p.flags&flagCE != 0}
 	v, lost := port.queue.Enqueue(&s.kinds[port.kind].params, in, s.rnd)
@@ -342,8 +350,7 @@ func (s *sim) hostFree(host uint32) {
 }
 
 // dequeue sends the next packet of a switch's port.
-func (s *wires) dequeue(out uint32) {
-	port := &s.ports[out]
+func (s *wires) dequeue(port *port, out uint32) {
 	if port.busy > s.now {
 		return // as in hostFree
 	}
@@ -365,7 +372,7 @@ func (s *wires) dequeue(out uint32) {
 	if got.CE {
 		p.flags |= flagCE
 	}
-	s.transmit(port, out, got.ID)
+	s.transmit(port, out, got.ID, p)
 	if q.Len() > 0 {
 		s.wakeAt(out, port.busy)
 	}
@@ -373,24 +380,23 @@ func (s *wires) dequeue(out uint32) {
 
 // transmit puts a packet on the link: one event for the whole hop. Where it goes from
 // there is found out at once, while the packet is in the cache.
-func (s *wires) transmit(port *port, out, pkt uint32) {
-	p := &s.pool.pkts[pkt]
+func (s *wires) transmit(port *port, out, pkt uint32, p *packet) {
 	kind := &s.kinds[port.kind]
 	port.busy = s.now + kind.serialization(p.size)
 	port.data += int64(p.flags/flagAnswer&1 ^ 1)
 	if port.fault != 0 && s.struck(port, out, pkt) {
 		return
 	}
+	at, crosses := port.busy+kind.latency, kind.crosses
 	p.at = s.next(port.peer, p)
-	at := port.busy + kind.latency
-	if !kind.crosses {
+	if !crosses {
 		s.events.push(at, evArrive, pkt)
 	}
 	if s.minded {
 		s.mind(port, out, pkt)
 	}
-	if kind.crosses {
-		s.export(out, pkt, at)
+	if crosses {
+		s.export(port.peer, out, pkt, at)
 	}
 }
 

@@ -87,8 +87,9 @@ func (t *touching) touchFirst(s *sim, b *batch, next []slot) {
 	}
 	b.arriving.n, b.sending.n = arriving, sending
 	sum := uint64(0)
+	pkts := s.pool.pkts
 	for _, pkt := range b.arriving.all() {
-		sum += uint64(s.pool.pkts[pkt].at)
+		sum += uint64(pkts[pkt].at)
 	}
 	t.sum += sum
 }
@@ -96,20 +97,20 @@ func (t *touching) touchFirst(s *sim, b *batch, next []slot) {
 // touchSecond reads the ports, and at hosts the connections.
 func (t *touching) touchSecond(s *sim, b *batch) {
 	var received, serving, finished uint32
-	sum := uint64(0)
+	sum, pkts, ports, hosts := uint64(0), s.pool.pkts, s.ports, s.hosts
 	for _, pkt := range b.arriving.all() {
-		at := s.pool.pkts[pkt].at
+		at := pkts[pkt].at
 		b.received.v[received%touchBatch] = pkt
-		received += below(at, s.hosts)
-		sum += s.ports[at].touch()
+		received += below(at, hosts)
+		sum += ports[at].touch()
 	}
 	for _, out := range b.sending.all() {
-		host := below(out, s.hosts)
+		host := below(out, hosts)
 		b.serving.v[serving%touchBatch] = out
 		b.finished.v[finished%touchBatch] = out
 		serving += host
 		finished += 1 - host
-		sum += s.ports[out].touch()
+		sum += ports[out].touch()
 	}
 	b.received.n, b.serving.n, b.finished.n = received, serving, finished
 	if s.ends != nil {
@@ -130,18 +131,18 @@ func (p *port) touch() uint64 { return uint64(p.busy) + uint64(p.queue.Len()) }
 // touchThird reads the packets that leave the ports, and at hosts the connections' records
 // of packets.
 func (t *touching) touchThird(s *sim, b *batch) {
-	sum := uint64(0)
+	sum, pkts, ports := uint64(0), s.pool.pkts, s.ports
 	for _, pkt := range b.arriving.all() {
-		p := &s.pool.pkts[pkt]
+		p := &pkts[pkt]
 		class := switchq.ClassLow
 		if p.flags&flagAnswer != 0 {
 			class = switchq.ClassHigh
 		}
-		sum += s.ports[p.at].queue.Touch(class)
+		sum += ports[p.at].queue.Touch(class)
 	}
 	for _, out := range b.finished.all() {
-		if id, ok := s.ports[out].queue.Oldest(); ok {
-			sum += uint64(s.pool.pkts[id].at)
+		if id, ok := ports[out].queue.Oldest(); ok {
+			sum += uint64(pkts[id].at)
 		}
 	}
 	if s.ends != nil {

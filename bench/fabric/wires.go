@@ -29,6 +29,8 @@ type wires struct {
 	crew    *crew       // nil: the run is not divided
 	part    uint16      // number in the run
 	outs    [2][]outbox // by window, and by destination part
+	out     []outbox    // of them, those of the current window
+	plain   bool        // crossings have no packets with them, and no link pauses
 	wrote   []uint16    // parts with crossings out of the current window
 	soonest int64       // ps, of those crossings; never: no crossing
 	inbound []uint16    // parts with crossings from the last window

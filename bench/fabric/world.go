@@ -80,10 +80,10 @@ func (s *sim) call(i uint32) {
 	f()
 }
 
-// halted reports whether a world has been stopped, or has carried the matrix. For a run in
-// parts the crew finds out.
+// halted reports whether the world, never nil here, has been stopped or has carried the matrix. For
+// a run in parts the crew finds out.
 func (s *sim) halted() bool {
-	return s.world != nil && s.crew == nil && (s.world.stopped || s.settled())
+	return s.crew == nil && (s.world.stopped || s.settled())
 }
 
 // Stop ends [World.Run] with the event at hand.

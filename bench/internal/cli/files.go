@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -35,10 +36,10 @@ func sameFile(a, b string) bool {
 // partial. A device or a pipe is written to directly.
 type File struct {
 	*os.File
-	path string // "": it is there already
+	path string // "": written to directly
 }
 
-// Create makes a File for a path.
+// Create makes a File for a path. Several files may be made for the same path.
 func Create(path string) (*File, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -47,21 +48,33 @@ func Create(path string) (*File, error) {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return &File{f, ""}, err
 	}
-	f, err := os.OpenFile(fmt.Sprintf("%s.%d.tmp", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	return &File{f, path}, err
+	for n := 0; ; n++ {
+		f, err := os.OpenFile(fmt.Sprintf("%s.%d.%d.tmp", path, os.Getpid(), n), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return &File{f, path}, err
+		}
+	}
 }
+
+// Path is the final name without links on the way; "": f is written to directly.
+func (f *File) Path() string { return f.path }
 
 // Settle closes f and gives f the final name. After an error, returned unchanged, f is removed
 // instead, and an old file stays.
-func (f *File) Settle(err error) error {
-	err = errors.Join(err, f.Close())
+func (f *File) Settle(err error) error { return f.SettleAs(f.path, err) }
+
+// SettleAs is Settle with another final name, for an f that may be closed already.
+func (f *File) SettleAs(path string, err error) error {
+	if closed := f.Close(); !errors.Is(closed, fs.ErrClosed) {
+		err = errors.Join(err, closed)
+	}
 	switch {
 	case f.path == "":
 		return err
 	case err != nil:
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return os.Rename(f.Name(), f.path)
+	return os.Rename(f.Name(), path)
 }
 
 // CheckPath reports early the error that Create would meet for a flag's file: nil also for an empty

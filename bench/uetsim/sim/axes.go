@@ -5,10 +5,9 @@ package sim
 import (
 	"flag"
 	"slices"
-	"strings"
 )
 
-// notAxes are flags that say what to run how often, and how much of it to tell. What writes a file says so in its usage.
+// notAxes are flags, besides fileFlags, of what to run how often and of how much to tell.
 var notAxes = []string{"list", "version", "json", "v", "seeds", "workers", "trace-conns", "trace-hosts", "interval", "lines"}
 
 // Axes calls yield with the flags of uetsim that the result of a run depends on, by name. No value of these has a run
@@ -16,7 +15,7 @@ var notAxes = []string{"list", "version", "json", "v", "seeds", "workers", "trac
 func Axes(yield func(*flag.Flag)) {
 	o := &options{algorithms: Baselines()}
 	o.define().VisitAll(func(f *flag.Flag) {
-		if !slices.Contains(notAxes, f.Name) && !strings.HasPrefix(f.Usage, "write ") {
+		if !slices.Contains(notAxes, f.Name) && !slices.Contains(fileFlags, f.Name) {
 			yield(f)
 		}
 	})

@@ -5,11 +5,11 @@ package sim
 import (
 	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
 // Outputs are the files of a flag, one for each run. The file of the last run has the name asked
@@ -20,23 +20,19 @@ type outputs struct {
 	files []*output
 }
 
-// An output is the file of a run. An output is written under a second name and renamed when
-// complete: the file of the final name is never partial. A device or a pipe is written to
-// directly.
+// An output is the file of a run, under its final name when complete.
 type output struct {
 	path   string
 	run    string
-	number int // of the flag's files
-	file   *os.File
+	file   *cli.File
 	buffer *bufio.Writer
-	moved  bool  // file has a name for now
 	part   bool  // the run was ended by a signal
 	err    error // the first
 }
 
 // next is the file of the next run, made at the first write.
 func (o *outputs) next(run string) *output {
-	f := &output{path: o.path, run: run, number: len(o.files)}
+	f := &output{path: o.path, run: run}
 	o.files = append(o.files, f)
 	return f
 }
@@ -46,19 +42,9 @@ func (f *output) open() {
 	if f.err != nil || f.file != nil {
 		return
 	}
-	if real, err := filepath.EvalSymlinks(f.path); err == nil {
-		f.path = real
-	}
-	info, err := os.Stat(f.path)
-	f.moved = err != nil || info.Mode().IsRegular()
-	if f.moved {
-		temporary := fmt.Sprintf("%s.%d.%d.tmp", f.path, os.Getpid(), f.number)
-		f.file, f.err = os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	} else {
-		f.file, f.err = os.OpenFile(f.path, os.O_WRONLY, 0)
-	}
-	if f.err == nil {
-		f.buffer = bufio.NewWriter(f.file)
+	file, err := cli.Create(f.path)
+	if f.err = err; err == nil {
+		f.file, f.buffer = file, bufio.NewWriter(file)
 	}
 }
 
@@ -72,39 +58,33 @@ func (f *output) end(part bool) {
 }
 
 // settle gives the files the final names, or removes the files after an error, of a run or of
-// settle. Results are the paths of partial files, and the first error.
+// a file. Results are the paths of partial files, and the first error of a file.
 func (o *outputs) settle(wrong error) (parts []string, err error) {
-	last := len(o.files) - 1
-	for last >= 0 && o.files[last].file == nil {
-		err = cmp.Or(err, o.files[last].err)
-		last--
+	last := -1
+	for i, f := range o.files {
+		if f.file != nil {
+			last = i
+		}
+		err = cmp.Or(err, f.err)
 	}
+	wrong = cmp.Or(wrong, err)
 	taken := map[string]int{}
-	for i, f := range o.files[:last+1] {
-		if f.file == nil || f.err != nil {
-			err = cmp.Or(err, f.err)
-			wrong = errors.Join(wrong, f.err)
+	for i, f := range o.files {
+		if f.file == nil {
 			continue
 		}
-		path := f.path
+		path := cmp.Or(f.file.Path(), f.path)
 		if i < last {
-			path = kept(f.path, f.run, taken)
-		}
-		if f.part && f.moved {
-			path += ".partial"
-		}
-		if f.moved && wrong == nil {
-			f.err = os.Rename(f.file.Name(), path)
-			err = cmp.Or(err, f.err)
+			path = kept(path, f.run, taken)
 		}
 		if f.part {
+			if f.file.Path() != "" {
+				path += ".partial"
+			}
 			parts = append(parts, path)
 		}
-	}
-	for _, f := range o.files {
-		if f.file != nil && f.moved && cmp.Or(wrong, f.err) != nil {
-			f.end(f.part)
-			err = cmp.Or(err, os.Remove(f.file.Name()))
+		if settled := f.file.SettleAs(path, wrong); wrong == nil {
+			err, wrong = settled, settled
 		}
 	}
 	return parts, err

@@ -28,7 +28,7 @@ var fabricFlags = append([]string{
 }, tuningFlags...)
 
 // fileFlags are the flags of output files, without effect on a run.
-var fileFlags = []string{"pcap", "trace", "qlog", "perfetto", "flows", "series"}
+var fileFlags = []string{"pcap", "trace", "qlog", "perfetto", "flows", "series", "html", "cpuprofile"}
 
 // noCredit is ignored where no receiver grants credit.
 var noCredit = []string{"first-credit"}
