@@ -269,6 +269,9 @@ func (k *shadowPacket) take(to shadowFate, a *ccc.Ack) {
 // flight, and of the one that the NACK names if it has to be sent again.
 func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 	n, p := decodeAnyNACK(t, b), s.of(r.ID.PDC)
+	if info, _ := s.e.m.PDC(r.ID.PDC); n.Code == pds.NackInvalidSYN && n.Vendor == 1 && info.Base == pds.PSN(n.Payload) {
+		n.Code = pds.NackNewStartPSN // the PDC begins where the target allows
+	}
 	ahead := int64(0) // when what a ROD_OOO names is sent, with all behind it
 	switch {
 	case p == nil:

@@ -36,7 +36,7 @@ type Nack struct {
 	SPDCID  PDCID  // sender's PDC; 0 if none
 	DPDCID  PDCID  // receiver's PDC; 0 with FlagNT
 	PSN     PSN    // nack_psn: the packet refused; with FlagNT see [Nack.PktID]
-	Payload uint32 // by code; NEW_START_PSN: the PSN to start from; ROD_OOO: the PSN expected; otherwise 0
+	Payload uint32 // by code; NEW_START_PSN: the PSN to start from; ROD_OOO: the PSN expected; otherwise 0, or by Vendor
 }
 
 // PktID returns the nack_pkt_id of a NACK with FlagNT.

@@ -35,8 +35,12 @@ func TestFaultP2InitiatorRestarts(t *testing.T) {
 	r, answer := g.give(g.send(g.a)[0])
 	require.ErrorIs(t, r.Err, ErrStart)
 	require.Equal(t, pds.NackInvalidSYN, nackOf(t, answer[0]).Code)
+	require.Empty(t, g.b.got)
 	g.giveAll(answer)
-	require.Equal(t, []uint64{1}, g.a.take(EventError))
+	g.settle()
+	require.Equal(t, []uint64{1}, g.a.take(EventImplicit, EventResponse), "a round trip later, at another Start_PSN")
+	require.True(t, g.b.has(EventClosed, Cause(pds.NackInvDPDCID)), "the PDC of the former life is over")
+	require.Len(t, g.b.got, 1)
 }
 
 func TestFaultP4OldSYNAfterClose(t *testing.T) {

@@ -196,3 +196,74 @@ func TestRcvdBytesCountsWhatIsNew(t *testing.T) {
 		require.Equal(t, units, (&PDC{rcvd: bytes}).rcvdUnits(), bytes)
 	}
 }
+
+// A stranger that sends SYN packets in another's name, under the PDCID that the other is to use next, keeps
+// nobody out, though the stranger guesses the PDCID given to the other, and so "proves" the address, or has
+// the target ask the other and end the PDC. The other starts at a Start_PSN that strangers do not hear of,
+// and takes the place. Before, the other's PDC ended with INVALID_SYN or INV_DPDCID.
+func TestPDCOpenedInAnothersName(t *testing.T) {
+	for _, typ := range []pds.Type{pds.TypeRUDReq, pds.TypeRODReq} {
+		for _, how := range []string{"unproven", "proven", "resting", "pending, of the other mode"} {
+			t.Run(typ.String()+", "+how, func(t *testing.T) {
+				c := pairConfig{ordered: typ == pds.TypeRODReq}
+				if how == "pending, of the other mode" {
+					c.ordered, c.Start = !c.ordered, StartRandom1RTT
+				}
+				g := newPair(t, c)
+				q := pds.Request{Type: typ, Next: pds.NextRequestStd, Flags: pds.FlagSYN | pds.FlagAR, SPDCID: g.h.ID(), PSN: 0x5000_0000, ClearOffset: -1}
+				send := func() (Result, []wire) {
+					return g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
+				}
+				r, _ := send()
+				strange := r.ID.PDC
+				switch how {
+				case "proven":
+					q.Flags, q.DPDCID, q.PSN, q.ClearOffset = pds.FlagAR, strange.ID(), q.PSN+1, 0
+					r, _ = send()
+				case "resting":
+					require.NoError(t, g.b.m.Abort(g.now, strange))
+				}
+				require.Equal(t, r.Err == nil, c.Start == StartAny)
+				g.b.got = nil
+				g.submit(1, 5)
+				ws := g.send(g.a)
+				g.giveAll(g.giveAll(ws))
+				g.settle()
+				g.wait(2 * ms)
+				g.settle()
+				require.Len(t, g.a.take(EventImplicit, EventResponse), 5)
+				require.Len(t, g.b.got, 5, "each once")
+				_, ok := g.b.m.PDC(strange)
+				require.False(t, ok)
+				require.Equal(t, StateEstablished, g.info(g.b).State)
+				_, err := g.b.m.table.Target(&TargetKey{Source: g.a.addr, Destination: g.b.addr, SPDCID: g.h.ID()})
+				require.NoError(t, err)
+				g.giveAll(g.giveAll(ws))
+				require.Len(t, g.b.got, 5, "late packets of the first Start_PSN")
+				require.Empty(t, g.a.take(EventClosed, EventError))
+			})
+		}
+	}
+}
+
+// A PDC that has been told to start elsewhere before has sent packets of two Start_PSNs. A target that has
+// begun again may have taken late ones of the first, so the PDC ends with the conflict and starts at no
+// third PSN: the bytes would be taken twice. A target of another make has no Start_PSN to offer.
+func TestPDCStartsElsewhereOnce(t *testing.T) {
+	for _, foreign := range []bool{false, true} {
+		g := newPair(t, pairConfig{})
+		g.submit(1, 3)
+		late := g.send(g.a)
+		start := request(t, late[0]).PSN
+		if foreign {
+			require.NoError(t, g.nack(pds.Nack{Code: pds.NackInvalidSYN, PSN: start, SPDCID: 9, Payload: 0x5000_0000}).Err)
+		} else {
+			require.NoError(t, g.nack(pds.Nack{Code: pds.NackNewStartPSN, PSN: start, SPDCID: noPDC, Payload: 0x5000_0000}).Err)
+			g.giveAll(late[:1])
+			require.Len(t, g.b.got, 1)
+			g.giveAll(g.giveAll(g.send(g.a)))
+			require.Len(t, g.b.got, 1)
+		}
+		require.Equal(t, []uint64{1, 2, 3}, g.a.take(EventError))
+	}
+}

@@ -31,7 +31,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 		if p.rx.Classify(m.mem.far(p), b.psn, m.p.ranges) != arrivalNew {
 			return nil, ErrStale
 		}
-		p.begun()
+		p.begun(b)
 	}
 	if p.is(flagUnproven) {
 		m.life.shown(p)
@@ -66,11 +66,13 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 		return nil, err
 	case err != nil:
 		return nil, err
-	case p.state == StateQuarantine:
+	case p.tx.start == b.start && p.state == StateQuarantine:
 		return nil, m.reply.restingSYN(now, p, b, out, r)
 	case p.tx.start != b.start && p.state != StatePending:
-		m.recovery.challenge(now, p) // maybe a restarted peer, locked out until IdleTime otherwise
-		m.reply.nackPDC(p, b, out, r, pds.NackInvalidSYN)
+		if p.state != StateQuarantine {
+			m.recovery.challenge(now, p) // maybe a restarted peer, locked out until IdleTime otherwise
+		}
+		r.Reply = m.start.refuseStart(now, p, b, out)
 		return nil, ErrStart
 	case p.tx.start != b.start:
 		n := b.nack(pds.NackNewStartPSN)
@@ -78,7 +80,7 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 		r.Reply = m.reply.putNACK(out, &n)
 		return nil, ErrStart
 	}
-	if p.begun(); p.is(flagUnproven) && m.p.c.Start == StartRandom1RTT {
+	if p.begun(b); p.is(flagUnproven) && m.p.c.Start == StartRandom1RTT {
 		m.life.shown(p) // nobody else knows the Start_PSN
 	}
 	if p.is(flagUnproven) {
@@ -91,10 +93,12 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 	return p, nil
 }
 
-// begun notes the Start_PSN has come a PENDING target asked for.
-func (p *PDC) begun() {
+// begun notes the Start_PSN has come a PENDING target asked for. The packet says the delivery mode:
+// somebody else may have sent the first packet.
+func (p *PDC) begun(b *inbound) {
 	if p.state == StatePending {
 		p.state = StateEstablished
+		p.set(flagROD, b.rod)
 	}
 }
 

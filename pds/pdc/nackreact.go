@@ -91,6 +91,9 @@ func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 		}
 		return rec.refusal(now, p, n)
 	}
+	if rec.restarts(p, n) {
+		return rec.renumber(now, p, pds.PSN(n.Payload))
+	}
 	switch n.Code.Class() {
 	case pds.NackRetx:
 		if n.Code == pds.NackPSNOORWindow {
@@ -245,6 +248,8 @@ type shortage struct {
 
 	nack pds.NackCode // of any kind: the last refusal of a packet refused too often
 
+	renumbered bool // from another Start_PSN
+
 	wentTo pds.PSN // the missing PSN of the last ROD_OOO, or the PSN before a later NEW_START_PSN
 	wentAt int64   // when the NACK was obeyed
 }
@@ -372,7 +377,7 @@ func (rec *recovery) renumber(now int64, p *PDC, start pds.PSN) error {
 		rec.life.fail(now, p, CauseNack)
 		return nil
 	}
-	went.wentTo, went.wentAt = start-1, now
+	went.wentTo, went.wentAt, went.renumbered = start-1, now, true
 	rec.source.rewind(now, p, p.tx.base, now, &pds.Nack{Code: pds.NackNewStartPSN})
 	for off := p.tx.base; off != p.tx.next; off++ {
 		pkt := p.tx.packet(rec.mem, off)
@@ -385,6 +390,13 @@ func (rec *recovery) renumber(now int64, p *PDC, start pds.PSN) error {
 	rec.sched.unparkAll(p.cc) // p may be among the parked PDCs
 	rec.source.wakeAt(now, p)
 	return nil
+}
+
+// restarts reports whether p may start at the PSN in an INVALID_SYN. Nothing of p has been taken at
+// the target, where the PDCID has another Start_PSN; but a PDC renumbered before has two, and late
+// packets of the first may have been taken by a target that has begun again since.
+func (rec *recovery) restarts(p *PDC, n *pds.Nack) bool {
+	return n.Code == pds.NackInvalidSYN && n.Vendor == vendorStart && p.syn() && !rec.mem.shortage[p.slot()].renumbered
 }
 
 // nackFatal ends the PDC. Without the PDC at the target nobody is there to close with.

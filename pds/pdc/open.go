@@ -154,16 +154,22 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 	if err == ErrResting && m.table.reapDue(now) {
 		h, err = m.table.Target(&k)
 	}
+	held := h
 	if err != ErrUnknown {
-		return &m.pdc[h.ID()], 0, nil
+		if p = &m.pdc[h.ID()]; !m.start.succeeds(now, b, p) {
+			return p, 0, nil
+		}
 	}
 	if code, err := m.start.refusesSYN(b); err != nil {
 		return nil, code, err
 	}
+	if held != 0 && p.state != StateQuarantine {
+		m.life.abandon(now, p, Cause(pds.NackInvDPDCID))
+	}
 	if m.life.open > m.p.c.CloseThresh { // messages that wait have a timer
 		m.life.relieve(now, 0)
 	}
-	shown := m.start.shows(now, b)
+	shown := held != 0 || m.start.shows(now, b, 0)
 	if !shown && !m.p.c.KnownSources {
 		if m.table.crowded(now, m.table.held.Source(b.src.Hi, b.src.Lo), b.rsv) {
 			m.life.makeRoom(now, true)
@@ -173,7 +179,7 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 			return nil, pds.NackNewStartPSN, ErrStart
 		}
 	}
-	h, _, err = m.table.openTarget(now, &k, opening{reserved: b.rsv, shown: shown})
+	h, _, err = m.table.openTarget(now, &k, opening{reserved: b.rsv, shown: shown, resting: held})
 	if err == ErrResting {
 		m.stats.Resting++
 		return nil, 0, err

@@ -18,10 +18,9 @@ func (w *answers) resting(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 
 // restingSYN drops a late SYN packet of a PDC in quarantine: the packet must not open a second
 // PDC. A retransmission comes from an initiator that has never heard of the PDC; after the
-// quarantine the packet would open a PDC, and deliver the data a second time. A packet with a
-// different Start_PSN comes from an initiator restarted too early. Both are told.
+// quarantine the packet would open a PDC, and deliver the data a second time: the initiator is told.
 func (w *answers) restingSYN(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
-	if p.tx.start != b.start || b.flags&pds.FlagRetx != 0 {
+	if b.flags&pds.FlagRetx != 0 {
 		return w.resting(now, p, b, out, r)
 	}
 	w.stats.Resting++

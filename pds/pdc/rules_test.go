@@ -179,8 +179,8 @@ func TestWhateverReachesTheCloseCloses(t *testing.T) {
 }
 
 // A SYN packet with the identity of a PDC that rests, and another Start_PSN, is no old one of
-// it: its initiator has begun again with the PDCID too early, and is told, once and when it
-// repeats itself, so that it need not wait for a timeout.
+// the PDC: the initiator has begun again with the PDCID too early, and is told of a Start_PSN that
+// the target takes. An initiator of another make fails, and need not wait for a timeout.
 func TestSYNWithAnotherStartMeetsAPDCThatRests(t *testing.T) {
 	g := newPair(t, pairConfig{start: 5})
 	g.submit(1, 1)
@@ -193,17 +193,18 @@ func TestSYNWithAnotherStartMeetsAPDCThatRests(t *testing.T) {
 	g.submit(1, 2)
 	ws := g.send(g.a)
 	r, answer := g.give(ws[0])
-	require.ErrorIs(t, r.Err, ErrUnknown)
-	require.Equal(t, pds.NackInvDPDCID, nackOf(t, answer[0]).Code)
-	_, more := g.give(ws[1])
-	require.Empty(t, more, "once")
-	require.NoError(t, pds.PatchRetx(ws[1].b, true))
-	_, more = g.give(ws[1])
-	require.Len(t, more, 1)
+	require.ErrorIs(t, r.Err, ErrStart)
+	require.Equal(t, pds.NackInvalidSYN, nackOf(t, answer[0]).Code)
 	require.Len(t, g.b.got, 1)
 	require.EqualValues(t, 1, g.b.m.Stats().Opened)
 	g.giveAll(answer)
-	require.Equal(t, []uint64{1, 2}, g.a.take(EventError))
+	g.settle()
+	require.Equal(t, []uint64{1, 2}, g.a.take(EventImplicit, EventResponse))
+	require.Len(t, g.b.got, 3)
+	_, answer = g.give(ws[1])
+	require.Len(t, g.b.got, 3, "nothing of the first Start_PSN is taken")
+	r, _ = g.give(answer[0])
+	require.ErrorIs(t, r.Err, ErrStale)
 }
 
 // A question about a packet long acknowledged is answered with the present CACK, however

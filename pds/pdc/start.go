@@ -196,15 +196,37 @@ const noPDC = MaxPDCs
 // startFor is the Start_PSN that proves the sender of a SYN packet to receive, in the present
 // period or the given number of periods before. The Start_PSN is derived from a secret, so no
 // state of the asked peer is kept. A later PDC between the same ends may have the same Start_PSN:
-// no packet of the first is under way by then, or the quarantine would not be over.
-func (s *starts) startFor(now int64, b *inbound, before uint64) pds.PSN {
+// no packet of the first is under way by then, or the quarantine would not be over. held is the PDC
+// that has the sender's PDCID with another Start_PSN, 0: none.
+func (s *starts) startFor(now int64, b *inbound, held Handle, before uint64) pds.PSN {
 	period := uint64(now)>>startPeriod - before
-	return pds.PSN(s.secret.Sum(b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid), period))
+	return pds.PSN(s.secret.Sum(b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid), period, uint64(held)))
 }
 
 // shows reports whether a SYN packet has the Start_PSN asked of the sender.
-func (s *starts) shows(now int64, b *inbound) bool {
-	return b.start == s.startFor(now, b, 0) || b.start == s.startFor(now, b, 1)
+func (s *starts) shows(now int64, b *inbound, held Handle) bool {
+	return b.start == s.startFor(now, b, held, 0) || b.start == s.startFor(now, b, held, 1)
+}
+
+// vendorStart, the vendor_code of an INVALID_SYN, says that the payload is a Start_PSN that the target
+// takes. Other makes end the PDC, as specified.
+const vendorStart = 1
+
+// refuseStart answers a SYN packet under the PDCID of a PDC with another Start_PSN, opened in the
+// name of the sender by somebody else, or by the sender's former life. Who obeys has a PDC of which
+// the target has taken nothing, see [recovery.restarts], and shows so by a Start_PSN asked for while
+// p has the PDCID: p then gives way. Expected_PSNs leave no choice of Start_PSNs.
+func (s *starts) refuseStart(now int64, p *PDC, b *inbound, out []byte) int {
+	n := b.nack(pds.NackInvalidSYN)
+	if n.SPDCID = p.handle.ID(); s.p.c.Start != StartExpected0RTT {
+		n.Vendor, n.Payload = vendorStart, uint32(s.startFor(now, b, p.handle, 0))
+	}
+	return s.reply.putNACK(out, &n)
+}
+
+// succeeds reports whether a SYN packet has the Start_PSN for which p gives way.
+func (s *starts) succeeds(now int64, b *inbound, p *PDC) bool {
+	return p.tx.start != b.start && p.state != StatePending && s.p.c.Start != StartExpected0RTT && s.shows(now, b, p.handle)
 }
 
 // An askedStart remembers a sender asked to start at a new PSN. Packets sent before may come
@@ -261,7 +283,7 @@ func (s *starts) askStart(now int64, b *inbound, out []byte) int {
 	}
 	*to = askedStart{key, deadline.After(now, 1<<startPeriod)}
 	n := b.nack(pds.NackNewStartPSN)
-	n.SPDCID, n.Payload = noPDC, uint32(s.startFor(now, b, 0))
+	n.SPDCID, n.Payload = noPDC, uint32(s.startFor(now, b, 0, 0))
 	return s.reply.putNACK(out, &n)
 }
 

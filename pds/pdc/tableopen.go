@@ -26,6 +26,9 @@ func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, op
 type opening struct {
 	reserved bool // the pool
 	shown    bool // the source is proven to receive
+
+	// resting is a released PDC whose key the new PDC gets before the quarantine is over; 0: none.
+	resting Handle
 }
 
 func (t *Table) openTarget(now int64, k *TargetKey, x opening) (h Handle, opened bool, err error) {
@@ -46,7 +49,7 @@ func (t *Table) openTarget(now int64, k *TargetKey, x opening) (h Handle, opened
 // newTarget opens the PDC of a key after a failed look-up with error why.
 func (t *Table) newTarget(key *table.Key, why error, x opening) (h Handle, opened bool, err error) {
 	if why == ErrResting {
-		if h, err = t.target(key); err != ErrUnknown {
+		if h, err = t.target(key); err == nil || err == ErrResting && h != x.resting {
 			return h, false, err
 		}
 	}
@@ -54,7 +57,7 @@ func (t *Table) newTarget(key *table.Key, why error, x opening) (h Handle, opene
 	if err != nil {
 		return 0, false, err
 	}
-	return t.insertTarget(p, key)
+	return t.insertTarget(p, key, x.resting)
 }
 
 // admit chooses the pool and charges the source. Every error gives everything back.
@@ -109,7 +112,7 @@ func (t *Table) choose(reserved bool) *pool {
 	return t.general
 }
 
-func (t *Table) insertTarget(p *pool, key *table.Key) (Handle, bool, error) {
+func (t *Table) insertTarget(p *pool, key *table.Key, resting Handle) (Handle, bool, error) {
 	src := t.held.Source(key[0], key[1])
 	h, err := p.Claim()
 	if err != nil {
@@ -120,6 +123,7 @@ func (t *Table) insertTarget(p *pool, key *table.Key) (Handle, bool, error) {
 	from[0].Store(key[0])
 	from[1].Store(key[1])
 	p.Publish(h, slotTarget|key[4]) // which is the peer's PDCID
+	t.keys.Delete(table.Handle(resting))
 	got, err := t.keys.Insert(key, h)
 	if err == nil && got == h {
 		return Handle(h), true, nil

@@ -40,6 +40,7 @@ const (
 	ForgeRange
 	ForgeReserved
 	ForgeAnswer
+	ForgeStart // a SYN packet in another's name
 
 	RestartPeer // a place loses all that it knows
 	ClockJump
@@ -70,7 +71,7 @@ var faultNames = [NumFaults]string{
 	TrimACK: "trim-ack", Mark: "mark", Blackhole: "blackhole", Partition: "partition", Replay: "replay",
 	ReplayLate: "replay-late", ForgeNeverSent: "forge-never-sent", ForgeSACK: "forge-sack", ForgeLap: "forge-lap",
 	ForgeClear: "forge-clear", ForgeNACK: "forge-nack", ForgeSource: "forge-source", ForgeRange: "forge-range",
-	ForgeReserved: "forge-reserved", ForgeAnswer: "forge-answer", RestartPeer: "restart", ClockJump: "clock-jump",
+	ForgeReserved: "forge-reserved", ForgeAnswer: "forge-answer", ForgeStart: "forge-start", RestartPeer: "restart", ClockJump: "clock-jump",
 	ClockStill: "clock-still", ClockEnd: "clock-end", WrapStart: "wrap-start", ReuseID: "reuse-id",
 	NoPDC: "no-pdc", NoStore: "no-store", NoSlot: "no-slot", NoMemory: "no-memory", LateAnswer: "late-answer",
 	Flood: "flood", Hostile: "hostile", Credit: "credit", RUDI: "rudi", RefuseRUDI: "refuse-rudi",

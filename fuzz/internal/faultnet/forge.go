@@ -42,7 +42,7 @@ func (n *Net) forgeOnRequest(p *Packet, q *pds.Request) {
 	}
 	ahead, behind := pds.PSN(far+n.Rand.IntN(1<<20)), pds.PSN(far/3+n.Rand.IntN(1<<20))
 	ack := pds.AckCC{Ack: pds.Ack{SPDCID: peer, DPDCID: q.SPDCID, CACK: q.PSN - behind}}
-	switch n.Rand.IntN(8) {
+	switch n.Rand.IntN(9) {
 	case 0: // F1: acknowledges what was never sent
 		if ack.CACK = q.PSN + ahead; n.Chance(.5) {
 			ack.CACK, ack.Offset = q.PSN-far/3, 2*far
@@ -74,6 +74,14 @@ func (n *Net) forgeOnRequest(p *Packet, q *pds.Request) {
 		}
 	case 6:
 		n.forgeReserved(p, q)
+	case 7: // opens a PDC in the sender's name, under the PDCID of the packet or one of the next
+		c := pds.Control{
+			Ctl: pds.CtlNOOP, Flags: pds.FlagAR | pds.FlagSYN, SPDCID: q.SPDCID + pds.PDCID(n.Rand.IntN(4)), PSN: pds.PSN(n.Rand.Uint32()),
+		}
+		if q.Type == pds.TypeRODReq {
+			c.Flags |= pds.FlagISROD
+		}
+		n.Inject(ForgeStart, p.From, p.To, c.AppendTo(b))
 	default: // F9: a control packet for an id that is free. The refusal must not name what is live.
 		c := pds.Control{
 			Ctl: pds.CtlType(n.Rand.IntN(10)), Flags: pds.FlagAR, SPDCID: q.SPDCID, DPDCID: 60000, PSN: q.PSN + ahead,
