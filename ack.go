@@ -36,6 +36,10 @@ func (e *Endpoint) takeACK(now int64, a *pds.AckCCView, in *Datagram, r *Receive
 	}
 	r.PDC, r.Payload = x.PDC, ackedLen
 	e.confirm(now, x, in, r)
+	if e.source.leads[x.PDC.ID()].ahead <= submitLow {
+		e.source.refill(now, x.PDC)
+	}
+	e.source.followUp(now)
 }
 
 // confirm settles the packets that an acknowledgement with a response has confirmed.
@@ -49,15 +53,9 @@ func (e *Endpoint) confirm(now int64, x pdc.Confirmed, in *Datagram, r *Received
 		})
 	case !e.source.sender.Confirm(last, x.N, (*[ses.ResponseLen]byte)(in.Packet[pds.AckCCLen:]), &ev):
 		e.recv.confirmAny(now, in, x, r)
-	default:
-		if ev.Kind == ses.EventDone {
-			e.source.finish(now, last.Message(), &ev)
-		}
-		if e.source.leads[x.PDC.ID()].ahead <= submitLow {
-			e.source.refill(now, x.PDC)
-		}
+	case ev.Kind == ses.EventDone:
+		e.source.finish(now, last.Message(), &ev)
 	}
-	e.source.followUp(now)
 }
 
 // confirmAny settles the packets that an acknowledgement confirms: the last of them by the

@@ -149,6 +149,7 @@ func (e *Endpoint) takeACKs(now int64, acks []*pds.AckCCView, in, reply []Datagr
 		x.Last, _ = e.run.Handle(uint32(i))
 		acknowledged(p, &reply[i], &r[i])
 		e.confirm(now, x, &in[i], &r[i])
+		e.source.followUp(now)
 	}
 	return true
 }

@@ -42,6 +42,8 @@ const (
 	msgErrand            // for a send of the peer, see ses.Errand
 	msgReserved          // on a PDC of the reserved pool
 	msgAsks              // the packets ask for data, bounded by an asking
+	msgOnly              // one packet of total bytes, all of it plain, not handed over yet
+	msgRetried           // in source.retries, or was
 )
 
 // message returns the record of a handle, live or not.
@@ -57,6 +59,10 @@ func (s *source) begin(peer pdc.Addr, tc uint8) (*message, error) {
 	rec := s.message(h)
 	*rec = message{}
 	rec.peer, rec.handle, rec.job, rec.mode, rec.tc = peer, h, s.op.Job, s.op.Mode, tc
+	if n := s.op.Length; op.IsPlain() && op != ses.OpcodeRead && n <= uint32(s.mtu) {
+		rec.flags, rec.total = msgOnly, s.overhead+ses.StandardLen+int64(n)
+		return rec, nil
+	}
 	if op.IsFetch() || op.IsRendezvous() || op.IsDeferrable() {
 		rec.flags |= msgFetch
 	}
@@ -113,8 +119,7 @@ func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	rec.flags &^= msgWaiting
 	f := &s.flows[h.ID()]
-	if f.pdc == h && f.messages.head|f.answers.head == 0 && s.lead(f).ahead < s.submitAhead && f.mtu == 0 && rec.flags&msgFetch == 0 &&
-		s.handOver(now, rec, f) {
+	if rec.flags&msgOnly != 0 && s.handOver(now, rec, h, f) {
 		return nil
 	}
 	if err := s.pds.Begin(h); err != nil {
@@ -138,20 +143,20 @@ func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	return nil
 }
 
-// handOver gives the packet of a message that is no longer to the manager, if that takes the
-// packet at once; with no other messages in the flow there is nothing to announce or to queue.
-func (s *source) handOver(now int64, rec *message, f *flow) bool {
-	q := &s.tx
-	if n, _ := s.sender.Next(now, rec.handle, q); n == 0 || !q.EOM || q.Notice {
+// handOver gives the only packet of a message to the manager, if that takes the packet at once;
+// with no other messages in the flow there is nothing to announce or to queue.
+func (s *source) handOver(now int64, rec *message, h pdc.Handle, f *flow) bool {
+	l := &s.leads[h.ID()]
+	if f.pdc != h || f.messages.head|f.answers.head != 0 || l.ahead >= s.submitAhead || f.mtu != 0 {
 		return false
 	}
-	p := s.packet()
-	if !s.pds.Fast().SubmitWhole(now, f.pdc, &p) {
+	p := pdc.Packet{Handle: uint64(rec.handle.First()), Size: uint16(rec.total), Next: pds.NextRequestStd, EOM: true}
+	if !s.pds.Fast().SubmitWhole(now, h, &p) {
 		return false
 	}
-	rec.pdc = f.pdc
+	rec.pdc = h
+	rec.flags &^= msgOnly
 	_ = s.sender.Handed(rec.handle, 1)
-	l := s.lead(f)
 	l.sends = uint16(rec.handle)
 	l.ahead++
 	return true
@@ -186,7 +191,7 @@ func (s *source) leave(now int64, rec *message, well bool) {
 		s.asking[rec.pdc.ID()].drop(*n)
 		*n = 0
 	}
-	rec.flags &^= msgQueued | msgWaiting
+	rec.flags &^= msgQueued | msgWaiting | msgOnly
 	rec.pdc, rec.left = 0, 0
 }
 
@@ -217,7 +222,7 @@ func (s *source) conclude(now int64, h Handle, ev *ses.Event) {
 			s.pump(now, s.flowOf(rec))
 		case ev.At > now:
 			s.leave(now, rec, false)
-			s.retries.Arm(uint32(h&0xffff), ev.At)
+			s.retryAt(rec, ev.At)
 		default:
 			s.again(now, rec)
 		}
@@ -237,14 +242,21 @@ const retryPause = 1_000_000
 
 // retryLater has a message tried again after a pause.
 func (s *source) retryLater(now int64, rec *message) {
-	s.retries.Arm(uint32(rec.handle&0xffff), deadline.After(now, retryPause))
+	s.retryAt(rec, deadline.After(now, retryPause))
+}
+
+func (s *source) retryAt(rec *message, at int64) {
+	rec.flags |= msgRetried
+	s.retries.Arm(uint32(rec.handle&0xffff), at)
 }
 
 // finish ends a message.
 func (s *source) finish(now int64, h Handle, ev *ses.Event) {
 	rec := s.message(h)
-	s.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
-	s.retries.Cancel(uint32(h & 0xffff))
+	if rec.flags&(msgFetch|msgQueued|msgWaiting|msgAsks|msgRetried) != 0 {
+		s.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
+		s.retries.Cancel(uint32(h & 0xffff))
+	}
 	if rec.lent != 0 {
 		s.takeBack(rec)
 	}

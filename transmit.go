@@ -101,11 +101,13 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	}
 	for k := uint32(0); k < x.N; {
 		h, alike := x.Handle(k)
-		if y, at, left := e.source.sender.Middle(ses.PacketHandle(h)); y != nil {
-			left = min(left, alike)
-			e.describeMiddles(out[k:][:left], p, k, y, at)
-			k += left
-			continue
+		if alike > 1 || x.N == 1 { // else no two are of one message
+			if y, at, left := e.source.sender.Middle(ses.PacketHandle(h)); y != nil {
+				left = min(left, alike)
+				e.describeMiddles(out[k:][:left], p, k, y, at)
+				k += left
+				continue
+			}
 		}
 		e.describeEdge(&out[k], p, k, h)
 		k++

@@ -14,6 +14,9 @@ func packetHandle(h Handle, attempt uint8, packet uint32) PacketHandle {
 	return PacketHandle(h)<<32 | PacketHandle(attempt)<<packetBits | PacketHandle(packet)
 }
 
+// First returns the name of the first packet in the first attempt.
+func (h Handle) First() PacketHandle { return packetHandle(h, 0, 0) }
+
 // Message returns the handle of the message.
 func (p PacketHandle) Message() Handle { return Handle(p >> 32) }
 

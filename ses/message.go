@@ -140,9 +140,7 @@ func (m *message) begin(o *Operation, h Handle, mtu uint32) {
 		m.kind |= kindNamed
 	}
 	if m.form == FormStandard && o.Opcode.IsPlain() {
-		var r Standard
-		o.standard(&r)
-		r.put((*[StandardLen]byte)(m.wire[:]))
+		o.put((*[StandardLen]byte)(m.wire[:]))
 		m.size = StandardLen
 	} else {
 		m.size = m.beginOther(o)

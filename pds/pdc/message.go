@@ -41,14 +41,15 @@ func countUp(n *uint16) error {
 
 // taking returns the PDC of h, required to take messages.
 func (m *Manager) taking(h Handle) (*PDC, error) {
-	p := m.get(h)
-	switch {
-	case p == nil:
-		return nil, ErrUnknown
-	case !p.state.takesMessages():
-		return nil, ErrState
+	if id := int(h.ID()); id < len(m.pdc) {
+		if p := &m.pdc[id]; p.handle == h && p.state.takesMessages() {
+			return p, nil
+		}
 	}
-	return p, nil
+	if m.get(h) == nil {
+		return nil, ErrUnknown
+	}
+	return nil, ErrState
 }
 
 // Announce tells congestion control of nominal bytes, 0 or more, to be submitted on h;
@@ -107,10 +108,10 @@ func (f *FastPath) SubmitWhole(now int64, h Handle, pkt *Packet) bool {
 
 // submit is SubmitRun for a PDC in a state to send.
 func (m *Manager) submit(now int64, p *PDC, first *Packet, n int) (taken int, err error) {
-	if !m.life.ensureBound(now, p) {
+	if p.cc == 0 && !m.life.ensureBound(now, p) {
 		return 0, ErrNoMemory
 	}
-	if m.reply.doubts(p) && p.tx.tail == 0 {
+	if p.tx.tail == 0 && m.reply.doubts(p) {
 		if err := m.source.queueControl(p, pds.CtlNOOP, 0); err != nil {
 			return 0, err
 		}

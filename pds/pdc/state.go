@@ -30,7 +30,7 @@ func (s State) live() bool { return s > StateClosed && s < StateQuarantine }
 
 // takesMessages reports whether a new message may begin on the PDC.
 func (s State) takesMessages() bool {
-	return s == StateCreating || s == StateEstablished || s == StateCloseWait
+	return (1<<StateCreating|1<<StateEstablished|1<<StateCloseWait)>>s&1 != 0
 }
 
 // sendsData reports whether packets of open messages may still be queued.
