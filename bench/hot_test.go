@@ -324,7 +324,7 @@ var hot = []struct {
 	{"ses", "(*Target).Take", 0},
 	{"ses", "(*Target).grantAt", inlines},
 	{"ses", "(*Target).allow", 0},
-	{"ses", "(*StandardView).IsWhole", inlines | noBounds},
+	{"ses", "(*StandardView).isWhole", inlines | noBounds},
 	{"ses", "(*StandardView).IsEdge", inlines | noBounds},
 	{"ses", "(*StandardView).data", inlines | noBounds},
 	{"ses", "(*Decision).IsDefault", inlines | noBounds},
