@@ -3,6 +3,7 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -18,7 +19,7 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 		return
 	}
 	if b := in.Packet; len(b) >= ackedLen && in.Trimmed == 0 {
-		if a := (*pds.AckCCView)(b); a.Plain() {
+		if a := (*view.AckCC)(b); a.Plain() {
 			e.takeACK(now, a, in, r)
 			return
 		}
@@ -28,7 +29,7 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 
 // takeACK is receiveACK for the plain ACK_CC a of a packet in that is as long as one with a
 // response, with r prepared.
-func (e *Endpoint) takeACK(now int64, a *pds.AckCCView, in *Datagram, r *Received) {
+func (e *Endpoint) takeACK(now int64, a *view.AckCC, in *Datagram, r *Received) {
 	x := e.pds.Fast().TakeACK(now, a, in.Src)
 	if x.N == 0 {
 		e.recv.receiveGeneralACK(now, in, r)

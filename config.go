@@ -92,7 +92,7 @@ type Config struct {
 	// goes out in CREDIT packets; each ACK_CC repeats it (CC_CREDIT), unless NSCC runs, too, whose
 	// state the ACK_CC then has. Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate,
 	// MaxCredit and MaxDemand come from CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else
-	// CC.NSCC.BaseRTT) and at least 1 ms, Policy is a [rccc.PullPolicy]. An address gets one more
+	// CC.NSCC.BaseRTT) and at least 1 ms, Policy is a [rccc.NewPullPolicy]. An address gets one more
 	// sender only while more are free than the address has. In idle time the PullPolicy gives each
 	// sender up to MaxCredit unasked, with a packet for each Grant, except with NoIdleCredit.
 	Receiver rccc.ReceiverConfig

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
@@ -160,7 +161,7 @@ func (x *receiver) ackState(in *Datagram) pdc.AckState {
 	if k == nil || !k.alone || len(in.Packet) < pds.RequestCCLen {
 		return host
 	}
-	q := (*pds.RequestView)(in.Packet)
+	q := (*view.Request)(in.Packet)
 	syn := q.Flags()&pds.FlagSYN != 0
 	switch p := x.pds.Fast().Named(q); {
 	case q.Type().IsRequest() && !syn && p != nil:

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -33,7 +34,7 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 		if e.loader.prefetched--; e.loader.prefetched < 0 {
 			e.loader.prefetchACK(a[:])
 		}
-		acks := [...]*pds.AckCCView{a}
+		acks := [...]*view.AckCC{a}
 		if p, n := e.exchange(now, acks[:], in, out[:min(len(out), few)]); p != nil {
 			acknowledged(p, reply, r)
 			if n == few && n < len(out) {
@@ -81,7 +82,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 // exchangeRun takes in together suitable acknowledgements at the front of in, or else a single
 // packet. Results are the number taken in, and the number of packets to be sent.
 func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
-	var acks [pdc.RunMax]*pds.AckCCView
+	var acks [pdc.RunMax]*view.AckCC
 	in = in[:min(len(in), len(acks))]
 	ends := false // for messages that end, with nothing to send in between
 	if first := longEnough(&in[0], &reply[0]); first != nil && first.Plain() && first.Cumulative() {
@@ -136,7 +137,7 @@ func (e *Endpoint) nothingWaits(in *Datagram) bool {
 
 // takeACKs takes in together acknowledgements of one PDC with responses of success, those of in
 // that acks are. It reports whether it did; otherwise nothing has changed.
-func (e *Endpoint) takeACKs(now int64, acks []*pds.AckCCView, in, reply []Datagram, r []Received) bool {
+func (e *Endpoint) takeACKs(now int64, acks []*view.AckCC, in, reply []Datagram, r []Received) bool {
 	p, n := e.pds.Fast().Exchange(now, acks, in[0].Src, 0, math.MaxUint64, 0, &e.run)
 	if p == nil {
 		return false
@@ -156,11 +157,11 @@ func (e *Endpoint) takeACKs(now int64, acks []*pds.AckCCView, in, reply []Datagr
 
 // longEnough returns a packet as long as an acknowledgement with a response, or nil, also
 // without room for a reply.
-func longEnough(d, reply *Datagram) *pds.AckCCView {
+func longEnough(d, reply *Datagram) *view.AckCC {
 	if len(d.Packet) < ackedLen || d.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
 		return nil
 	}
-	return (*pds.AckCCView)(d.Packet)
+	return (*view.AckCC)(d.Packet)
 }
 
 // responseOf returns the response in an acknowledgement, less the modified length: message and
@@ -184,7 +185,7 @@ func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
 // exchange takes acknowledgements in, the first from in, and gives the packets released.
 // Results are the PDC and the number of packets, or none, with nothing changed, if more would
 // have to be done.
-func (e *Endpoint) exchange(now int64, acks []*pds.AckCCView, in *Datagram, out []Datagram) (p *pdc.PDC, n int) {
+func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []Datagram) (p *pdc.PDC, n int) {
 	id := int(acks[0].DPDCID())
 	if id >= len(e.flows) || e.pds.HasEvents() || e.source.starved.head != 0 {
 		return nil, 0

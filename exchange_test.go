@@ -14,6 +14,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
@@ -38,7 +39,7 @@ func together(in []Datagram) int {
 	name := func(d *Datagram) (x struct{ src, pdcs, response string }, ok bool) {
 		var a pds.AckCC
 		b := d.Packet
-		if n, err := a.Decode(b); err != nil || d.Trimmed != 0 || len(b)-n < ses.ResponseLen || !(*pds.AckCCView)(b).Plain() || !(*pds.AckCCView)(b).Cumulative() {
+		if n, err := a.Decode(b); err != nil || d.Trimmed != 0 || len(b)-n < ses.ResponseLen || !(*view.AckCC)(b).Plain() || !(*view.AckCC)(b).Cumulative() {
 			return x, false
 		}
 		x.src, x.pdcs, x.response = fmt.Sprint(d.Src), string(b[8:12]), string(b[pds.AckCCLen:][:8])

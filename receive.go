@@ -3,6 +3,7 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -101,7 +102,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		return
 	}
 	b, at := (*[standardCCLen]byte)(in.Packet), pds.RequestLen
-	q, v := (*pds.RequestView)(b[:]), (*ses.StandardView)(b[pds.RequestLen:])
+	q, v := (*view.Request)(b[:]), (*ses.StandardView)(b[pds.RequestLen:])
 	if !q.Plain() {
 		if !q.PlainCC() || e.credit != nil && e.credit.cells != nil {
 			e.receiveByHeader(now, in, reply, r)
@@ -191,7 +192,7 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 // such by any PDC or message.
 func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) >= pds.RequestCCLen && in.Trimmed == 0 {
-		q := (*pds.RequestView)(in.Packet)
+		q := (*view.Request)(in.Packet)
 		if q.Type() == pds.TypeACKCC { // with data
 			e.receiveACK(now, in, reply, r)
 			return

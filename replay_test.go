@@ -11,6 +11,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -80,7 +81,7 @@ func (o *ordered) replay() (n int) {
 
 func (o *ordered) obey(in, reply *uetcc.Datagram, r *uetcc.Received) {
 	if r.Form != ses.FormNone {
-		o.psns = append(o.psns, (*pds.RequestView)(in.Packet).PSN())
+		o.psns = append(o.psns, (*view.Request)(in.Packet).PSN())
 	}
 	if r.Action == ses.ActionPlace {
 		copy(o.b.mem[r.Address:], in.Packet[r.Payload:][:r.Length])
@@ -206,7 +207,7 @@ func TestReplayBufferFull(t *testing.T) {
 			_, err := n.Decode(o.back[len(o.back)-1].data)
 			require.NoError(t, err)
 			require.Equal(t, pds.NackNoPktBuffer, n.Code)
-			require.Equal(t, (*pds.RequestView)(ps[i+1].data).PSN(), n.PSN)
+			require.Equal(t, (*view.Request)(ps[i+1].data).PSN(), n.PSN)
 		}
 	}
 	require.Equal(t, 2, o.b.e.Usage().Buffered)

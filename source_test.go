@@ -14,6 +14,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -266,7 +267,7 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 					a.e.Receive(now, &in, &a.reply, &a.r)
 					b.e.recv.receiveGeneral(now, &in, &b.reply, &b.r)
 					if a.r.Payload != 0 && a.e.recv.res.Verdict == pdc.VerdictDropped {
-						if (*pds.AckCCView)(in.Packet).Cumulative() {
+						if (*view.AckCC)(in.Packet).Cumulative() {
 							acks++
 						} else {
 							ones++

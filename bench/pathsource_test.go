@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -171,7 +172,7 @@ func (s *sourceEnd) ackOf(in *uetcc.Datagram, id uint16, most uint32) uint32 {
 	binary.BigEndian.PutUint16(b[pds.AckCCLen+atMessageID:], c.message[(c.acked-1)/pathMessagePackets%2])
 	in.Src = pdc.Addr{Lo: pathSource | uint64(id-1)}
 	if s.credit {
-		v := (*pds.AckCCView)(b[:pds.AckCCLen])
+		v := (*view.AckCC)(b[:pds.AckCCLen])
 		v.SetSACK(pds.CCCredit, 8, 0, 0)
 		v.SetCredit(&pds.CreditState{Credit: (c.acked + s.window) * pathQuanta & 0xffffff})
 	}

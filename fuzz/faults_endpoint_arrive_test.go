@@ -8,6 +8,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -59,7 +60,7 @@ func (e *endpointEnd) hold(in *uetcc.Datagram) bool {
 	if len(in.Packet) < pds.AckCCLen || e.held == len(e.heldRoom) || len(in.Packet) > len(e.heldRoom[0]) || e.chance()%8 > 2 {
 		return false
 	}
-	if a := (*pds.AckCCView)(in.Packet); a.Type() != pds.TypeACKCC || a.Next() != pds.NextResponse {
+	if a := (*view.AckCC)(in.Packet); a.Type() != pds.TypeACKCC || a.Next() != pds.NextResponse {
 		return false
 	}
 	e.batch[e.held] = *in

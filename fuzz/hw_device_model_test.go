@@ -28,7 +28,7 @@ func TestDeviceAgainstModel(t *testing.T) {
 			}
 		}
 		flags += w.flags
-		tx += int(w.m.counters[hw.CounterTXPackets])
+		tx += int(w.m.counters.TXPackets)
 	}
 	require.Greater(t, flags, 300, "events after lost ones")
 	require.Greater(t, tx, 5000)
@@ -237,22 +237,22 @@ func (w *hwWorld) store() {
 	}
 	switch r.IntN(6) {
 	case 0:
-		write(hw.RegRing, owner, v)
+		write(hw.Reg.Ring, owner, v)
 	case 1:
 		if w.rings[owner] == nil && !w.m.rings[owner].on {
-			write(hw.RegRingAddr, owner, v)
-			write(hw.RegRingCtl, owner, v|1)
+			write(hw.Reg.RingAddr, owner, v)
+			write(hw.Reg.RingCtl, owner, v|1)
 			w.step()
-			write(hw.RegRingCtl, owner, 0)
+			write(hw.Reg.RingCtl, owner, 0)
 			w.step()
 			w.m.want[owner] = nil
 		}
 	case 2:
-		write(hw.RegFaultClear, 0, v)
+		write(hw.Reg.FaultClear, 0, v)
 	case 3:
-		write(hw.RegReset, 0, v)
+		write(hw.Reg.Reset, 0, v)
 	default:
-		reg := oneOf(r, hw.RegCtl, hw.RegRate, hw.RegCwnd, hw.RegCredit, hw.RegBurst, hw.RegCommit, hw.RegRecord)
+		reg := oneOf(r, hw.Reg.Ctl, hw.Reg.Rate, hw.Reg.Cwnd, hw.Reg.Credit, hw.Reg.Burst, hw.Reg.Commit, hw.Reg.Record)
 		write(reg, r.IntN(len(w.contexts)), v)
 	}
 }

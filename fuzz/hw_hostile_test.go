@@ -16,11 +16,11 @@ import (
 
 // deviceRegisters are those that a device writes.
 var deviceRegisters = []hw.Register{
-	hw.RegDeviceID, hw.RegFeatures, hw.RegLineRate, hw.RegLimits, hw.RegStatus, hw.RegFault, hw.RegResets,
-	hw.RegNow, hw.RegTickPs, hw.RegStampBits,
-	hw.RegState, hw.RegLastTX, hw.RegSent, hw.RegAcked, hw.RegCreditUsed,
-	hw.RegPSNTX, hw.RegCACK, hw.RegPSNRX, hw.RegSACK, hw.RegService, hw.RegPDC,
-	hw.RegRoom, hw.RegProd, hw.RegLost, hw.RegRingState,
+	hw.Reg.DeviceID, hw.Reg.Features, hw.Reg.LineRate, hw.Reg.Limits, hw.Reg.Status, hw.Reg.Fault, hw.Reg.Resets,
+	hw.Reg.Now, hw.Reg.TickPs, hw.Reg.StampBits,
+	hw.Reg.State, hw.Reg.LastTX, hw.Reg.Sent, hw.Reg.Acked, hw.Reg.CreditUsed,
+	hw.Reg.PSNTX, hw.Reg.CACK, hw.Reg.PSNRX, hw.Reg.SACK, hw.Reg.Service, hw.Reg.PDC,
+	hw.Reg.Room, hw.Reg.Prod, hw.Reg.Lost, hw.Reg.RingState,
 }
 
 // A device that writes nonsense to all that it may write, registers and rings, makes nothing panic or

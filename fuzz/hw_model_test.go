@@ -5,6 +5,7 @@ package fuzz
 import (
 	"fmt"
 	"math/big"
+	"reflect"
 
 	"github.com/uetcc/uetcc/hw"
 )
@@ -21,7 +22,7 @@ type modelDevice struct {
 	rings    []modelRing
 	pages    []uint64
 	pdcs     []modelPDC
-	counters [hw.CounterRateBlockedNs + 1]uint64
+	counters hw.Counters
 	fault    hw.Fault
 	cleared  uint32
 	resets   uint32
@@ -69,7 +70,7 @@ func newModelDevice(cfg hw.SoftConfig, regs, host *hw.Memory) *modelDevice {
 		contexts: make([]modelContext, cfg.Contexts), rings: make([]modelRing, cfg.Owners),
 		pages: make([]uint64, cfg.Owners), pdcs: make([]modelPDC, cfg.PDCs), want: make([][]hw.Event, cfg.Owners),
 	}
-	m.resets = uint32(m.load(hw.RegResets, 0))
+	m.resets = uint32(m.load(hw.Reg.Resets, 0))
 	m.forget()
 	return m
 }
@@ -87,12 +88,12 @@ func (m *modelDevice) forget() {
 func (m *modelDevice) offset(r hw.Register, i int) uint32 {
 	at := uint32(0)
 	for m.regs.Load32(at)&0xffff != uint32(r.Kind) {
-		if at = m.regs.Load32(at + hw.RegNext.Offset); at == 0 {
+		if at = m.regs.Load32(at + hw.Reg.Next.Offset); at == 0 {
 			panic(r.Name)
 		}
 	}
 	if r.Element {
-		at = m.regs.Load32(at+hw.RegBase.Offset) + uint32(i)<<(m.regs.Load32(at+hw.RegGeom.Offset)&0xff)
+		at = m.regs.Load32(at+hw.Reg.Base.Offset) + uint32(i)<<(m.regs.Load32(at+hw.Reg.Geom.Offset)&0xff)
 	}
 	return at + r.Offset
 }
@@ -120,11 +121,11 @@ func tokens(bytes int64) *big.Int { return product(bytes, 1<<20, 8, 1e9) }
 func (m *modelDevice) step(now int64) {
 	now = max(now, m.last)
 	m.ticks = new(big.Int).Div(product(now, 1000), big.NewInt(int64(m.cfg.TickPs))).Uint64()
-	if uint32(m.load(hw.RegReset, 0)) == 0x52535421+m.resets {
+	if uint32(m.load(hw.Reg.Reset, 0)) == 0x52535421+m.resets {
 		m.forget()
 		m.resets++
 	}
-	if v := uint32(m.load(hw.RegFaultClear, 0)); v != m.cleared {
+	if v := uint32(m.load(hw.Reg.FaultClear, 0)); v != m.cleared {
 		m.cleared = v
 		m.fault &^= hw.Fault(v & 0xffff)
 	}
@@ -139,7 +140,7 @@ func (m *modelDevice) step(now int64) {
 	}
 	for i := range m.pdcs {
 		p := &m.pdcs[i]
-		p.bind = m.load(hw.RegBind, i)
+		p.bind = m.load(hw.Reg.Bind, i)
 		p.state = uint32(p.bind>>56&1 | p.bind>>48&0xff<<8)
 	}
 	m.transmit(now)
@@ -150,25 +151,25 @@ func (m *modelDevice) step(now int64) {
 }
 
 func (m *modelDevice) takePage(i int) {
-	w := m.load(hw.RegRing, i)
+	w := m.load(hw.Reg.Ring, i)
 	if w == m.pages[i] {
 		return
 	}
 	m.pages[i] = w
-	m.counters[hw.CounterDoorbells]++
+	m.counters.Doorbells++
 	if w>>32 >= uint64(len(m.contexts)) {
 		m.fault |= hw.FaultDoorbell
 		return
 	}
 	if c := &m.contexts[w>>32]; uint8(w>>24) != c.gen {
-		m.counters[hw.CounterGenMismatch]++
+		m.counters.GenMismatch++
 	} else if hw.DoorbellOp(w>>16&15) == hw.DoorbellProbe {
 		c.probe = true
 	}
 }
 
 func (m *modelDevice) takeRing(i int) {
-	r, ctl := &m.rings[i], uint32(m.load(hw.RegRingCtl, i))
+	r, ctl := &m.rings[i], uint32(m.load(hw.Reg.RingCtl, i))
 	if ctl == r.ctl {
 		return
 	}
@@ -176,7 +177,7 @@ func (m *modelDevice) takeRing(i int) {
 	if ctl&1 == 0 {
 		return
 	}
-	addr := m.load(hw.RegRingAddr, i)
+	addr := m.load(hw.Reg.RingAddr, i)
 	r.lost, r.size = 0, 1<<(ctl>>4&15)
 	r.on = r.size >= 16 && addr%4096 == 0 && addr <= m.hostSize && uint64(r.size)*32 <= m.hostSize-addr
 	if !r.on {
@@ -186,28 +187,28 @@ func (m *modelDevice) takeRing(i int) {
 
 func (m *modelDevice) takeContext(i int, now int64) {
 	c := &m.contexts[i]
-	if v, ctl := uint32(m.load(hw.RegCommit, i)), uint32(m.load(hw.RegCtl, i)); v != c.commit && ctl>>24 == v>>8&0xff {
+	if v, ctl := uint32(m.load(hw.Reg.Commit, i)), uint32(m.load(hw.Reg.Ctl, i)); v != c.commit && ctl>>24 == v>>8&0xff {
 		c.commit = v
 		m.takeCommit(i, uint8(v), ctl)
 	}
-	if w := m.load(hw.RegRecord, i); w != c.record {
+	if w := m.load(hw.Reg.Record, i); w != c.record {
 		c.record = w
 		switch {
 		case uint8(w>>24) != c.gen:
-			m.counters[hw.CounterGenMismatch]++
+			m.counters.GenMismatch++
 		case int16(uint16(w)-c.index) <= 0:
-			m.counters[hw.CounterStaleDoorbells]++
+			m.counters.StaleDoorbells++
 		default:
 			c.index = uint16(w)
 		}
 	}
-	c.cwnd = m.load(hw.RegCwnd, i)
-	if v := m.load(hw.RegCredit, i); v != c.stored {
+	c.cwnd = m.load(hw.Reg.Cwnd, i)
+	if v := m.load(hw.Reg.Credit, i); v != c.stored {
 		c.stored = v
 		if int64(v-c.credit) > 0 {
 			c.credit = v
 		} else {
-			m.counters[hw.CounterStaleCredit]++
+			m.counters.StaleCredit++
 		}
 	}
 	c.tokens.Add(c.tokens, product(m.cfg.LineRate, int64(c.rate), now-c.filled))
@@ -222,16 +223,16 @@ func (m *modelDevice) takeCommit(i int, gen uint8, ctl uint32) {
 	mode := hw.Mode(ctl >> 1 & 7)
 	if uint8(ctl>>8) != gen || mode > hw.ModeRate {
 		m.fault |= hw.FaultCommit
-		m.counters[hw.CounterGenMismatch]++
+		m.counters.GenMismatch++
 		return
 	}
 	if gen != c.gen {
-		c.acked, c.credit, c.stored = c.sent, c.used, m.load(hw.RegCredit, i)
+		c.acked, c.credit, c.stored = c.sent, c.used, m.load(hw.Reg.Credit, i)
 		c.index, c.head, c.record, c.probe, c.lost = 0, 0, 0, false, false
 	}
 	c.enabled, c.mode, c.gen = ctl&1 != 0, mode, gen
-	c.rate = uint32(min(m.load(hw.RegRate, i), 1<<20))
-	c.burst = max(int64(m.load(hw.RegBurst, i)), m.cfg.MTU)
+	c.rate = uint32(min(m.load(hw.Reg.Rate, i), 1<<20))
+	c.burst = max(int64(m.load(hw.Reg.Burst, i)), m.cfg.MTU)
 	c.tokens = tokens(c.burst)
 }
 
@@ -288,8 +289,8 @@ func (m *modelDevice) send(i int) {
 		c.tokens.Sub(c.tokens, tokens(n))
 	}
 	m.port.Add(m.port, product(n, 8, 1e9))
-	m.counters[hw.CounterTXPackets]++
-	m.counters[hw.CounterTXBytes] += uint64(n)
+	m.counters.TXPackets++
+	m.counters.TXBytes += uint64(n)
 	e := hw.Event{Type: hw.EventTX, Context: uint32(i), Words: [3]uint32{uint32(n / 32), 1}}
 	if c.probe {
 		e.Flags, c.probe = 1<<2, false
@@ -308,26 +309,27 @@ func (m *modelDevice) judge(c *modelContext, ns uint64) {
 		return
 	}
 	c.state |= b
-	for k, n := range []hw.Counter{hw.CounterWindowBlockedNs, hw.CounterCreditBlockedNs, hw.CounterRateBlockedNs} {
-		m.counters[n] += ns * uint64(b>>(k+1)&1)
+	n := &m.counters
+	for k, blocked := range []*uint64{&n.WindowBlockedNs, &n.CreditBlockedNs, &n.RateBlockedNs} {
+		*blocked += ns * uint64(b>>(k+1)&1)
 	}
 }
 
 func (m *modelDevice) post(e hw.Event) {
 	switch e.Type {
 	case hw.EventNACK, hw.EventTrimNACK:
-		m.counters[hw.CounterNACKs]++
+		m.counters.NACKs++
 	case hw.EventCNP:
-		m.counters[hw.CounterCNPs]++
+		m.counters.CNPs++
 	case hw.EventACKCC:
-		m.counters[hw.CounterRXPackets]++
+		m.counters.RXPackets++
 	}
 	i := int(e.Context) % len(m.rings)
 	c, r := &m.contexts[e.Context], &m.rings[i]
-	if !r.on || r.prod-uint32(m.load(hw.RegCons, i)) >= r.size {
+	if !r.on || r.prod-uint32(m.load(hw.Reg.Cons, i)) >= r.size {
 		r.lost++
 		c.lost = true
-		m.counters[hw.CounterEventsLost]++
+		m.counters.EventsLost++
 		return
 	}
 	e.Generation, e.Serial = c.gen, c.serial
@@ -346,27 +348,31 @@ func (m *modelDevice) post(e hw.Event) {
 // differs returns what an engine reads from the registers and should not.
 func (m *modelDevice) differs() error {
 	want := map[hw.Register][]uint64{
-		hw.RegFault: {uint64(m.fault)}, hw.RegResets: {uint64(m.resets)}, hw.RegNow: {m.ticks}, hw.RegCounter: m.counters[:],
+		hw.Reg.Fault: {uint64(m.fault)}, hw.Reg.Resets: {uint64(m.resets)}, hw.Reg.Now: {m.ticks},
+	}
+	counters := reflect.ValueOf(m.counters)
+	for i := range counters.NumField() {
+		want[hw.Reg.Counter] = append(want[hw.Reg.Counter], counters.Field(i).Uint())
 	}
 	for i := range m.contexts {
 		c := &m.contexts[i]
 		for r, v := range map[hw.Register]uint64{
-			hw.RegState: uint64(c.state), hw.RegSent: c.sent, hw.RegAcked: c.acked, hw.RegCreditUsed: c.used,
+			hw.Reg.State: uint64(c.state), hw.Reg.Sent: c.sent, hw.Reg.Acked: c.acked, hw.Reg.CreditUsed: c.used,
 		} {
 			want[r] = append(want[r], v)
 		}
 	}
 	for i := range m.rings {
 		r := &m.rings[i]
-		want[hw.RegProd] = append(want[hw.RegProd], uint64(r.prod))
-		want[hw.RegLost] = append(want[hw.RegLost], uint64(r.lost))
-		want[hw.RegRingState] = append(want[hw.RegRingState], uint64(r.ctl))
+		want[hw.Reg.Prod] = append(want[hw.Reg.Prod], uint64(r.prod))
+		want[hw.Reg.Lost] = append(want[hw.Reg.Lost], uint64(r.lost))
+		want[hw.Reg.RingState] = append(want[hw.Reg.RingState], uint64(r.ctl))
 	}
 	for i := range m.pdcs {
 		p := &m.pdcs[i]
-		want[hw.RegCACK] = append(want[hw.RegCACK], uint64(p.cack))
-		want[hw.RegSACK] = append(want[hw.RegSACK], p.sack)
-		if got := uint32(m.load(hw.RegPDC, i)); got&0xffff != p.state {
+		want[hw.Reg.CACK] = append(want[hw.Reg.CACK], uint64(p.cack))
+		want[hw.Reg.SACK] = append(want[hw.Reg.SACK], p.sack)
+		if got := uint32(m.load(hw.Reg.PDC, i)); got&0xffff != p.state {
 			return fmt.Errorf("PDC_STATE %d is %#x, want %#x", i, got, p.state)
 		}
 	}

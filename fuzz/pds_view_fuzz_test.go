@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -24,12 +25,12 @@ func FuzzPDSAckCCView(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var a pds.AckCC
 		if _, err := a.Decode(in); err != nil {
-			if len(in) >= pds.AckCCLen && (*pds.AckCCView)(in).Plain() {
+			if len(in) >= pds.AckCCLen && (*view.AckCC)(in).Plain() {
 				t.Fatalf("%x: %v, but plain", in, err)
 			}
 			return
 		}
-		v := (*pds.AckCCView)(in)
+		v := (*view.AckCC)(in)
 		var s pds.NSCCState
 		nscc := a.NSCC(&s)
 		want := a.Validate() == nil && nscc && s.CwndPend == 0 && !s.Restore && a.Flags&^pds.FlagM == 0 &&
@@ -63,7 +64,7 @@ func FuzzPDSRequestView(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var q pds.Request
 		if _, err := q.Decode(in); err != nil {
-			if len(in) >= pds.RequestLen && (*pds.RequestView)(in).Plain() || len(in) >= pds.RequestCCLen && (*pds.RequestView)(in).PlainCC() {
+			if len(in) >= pds.RequestLen && (*view.Request)(in).Plain() || len(in) >= pds.RequestCCLen && (*view.Request)(in).PlainCC() {
 				t.Fatalf("%x: %v, but plain", in, err)
 			}
 			return
@@ -78,7 +79,7 @@ func FuzzPDSRequestView(f *testing.F) {
 		if open && known != q {
 			t.Fatalf("%x: known %+v, decoded %+v", in, known, q)
 		}
-		v := (*pds.RequestView)(in)
+		v := (*view.Request)(in)
 		plain := open && q.Next == pds.NextRequestStd && q.ClearOffset < 0
 		if v.Plain() != (plain && !q.HasCC()) || v.PlainCC() != (plain && q.HasCC()) {
 			t.Fatalf("%x: plain %t, with congestion state %t", in, v.Plain(), v.PlainCC())
@@ -92,7 +93,7 @@ func FuzzPDSRequestView(f *testing.F) {
 			t.Fatalf("%x: %+v, want %+v", in, got, q)
 		}
 		var out [pds.RequestLen]byte
-		pds.PutRequest(&out, pds.Prologue{Type: q.Type, Next: q.Next, Flags: q.Flags}, q.ClearOffset, q.PSN, q.SPDCID, q.DPDCID)
+		view.PutRequest(&out, pds.Prologue{Type: q.Type, Next: q.Next, Flags: q.Flags}, q.ClearOffset, q.PSN, q.SPDCID, q.DPDCID)
 		if open && !bytes.Equal(out[:], q.AppendTo(nil)[:pds.RequestLen]) {
 			t.Fatalf("%+v is written as %x", q, out)
 		}

@@ -118,7 +118,7 @@ func newCreditReceiver(t testing.TB, senders int, policy rccc.GrantPolicy) *rccc
 	return r
 }
 
-func newPull(t testing.TB) *rccc.PullPolicy {
+func newPull(t testing.TB) rccc.GrantPolicy {
 	p, err := rccc.NewPullPolicy(rccc.PullConfig{MaxCredit: creditW})
 	require.NoError(t, err)
 	return p

@@ -55,7 +55,7 @@ func newPort(t *testing.T, run *rcccRun, intervals *recording) *rcccPort {
 	require.NoError(t, err)
 	var policy rccc.GrantPolicy = pull
 	if run.IdleList == "repeated" {
-		p.repeated = &repeatedIdle{PullPolicy: pull, grant: run.Grant, limit: run.MaxWindow / rccc.QuantumBytes}
+		p.repeated = &repeatedIdle{GrantPolicy: pull, grant: run.Grant, limit: run.MaxWindow / rccc.QuantumBytes}
 		policy = p.repeated
 	}
 	p.r, err = rccc.NewReceiver(rccc.ReceiverConfig{
@@ -307,7 +307,7 @@ func same(recorded, got float64) bool { return math.Abs(recorded-got) < 1e-9 }
 // repeatedIdle is the idle queue of the unmodified simulator, for raw_* runs: a
 // sender that becomes active keeps its entry, so it can have many.
 type repeatedIdle struct {
-	*rccc.PullPolicy
+	rccc.GrantPolicy
 	grant, limit int64 // quanta
 	queue        []rccc.Slot
 }
@@ -315,7 +315,7 @@ type repeatedIdle struct {
 // Next serves as the PullPolicy does, but for the idle senders.
 func (p *repeatedIdle) Next(t *rccc.Senders, pace *rccc.Pace) (rccc.Grant, bool) {
 	if t.Len(rccc.ListActive) > 0 {
-		g, ok := p.PullPolicy.Next(t, pace)
+		g, ok := p.GrantPolicy.Next(t, pace)
 		if i := g.Sender.Slot(); t.List(i) == rccc.ListIdle {
 			t.Move(i, rccc.ListNone)
 			p.queue = append(p.queue, i)

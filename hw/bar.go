@@ -4,49 +4,48 @@ package hw
 
 import "unsafe"
 
-// BAR is a [Space] over device registers mapped into the process. Each
-// access is exactly one plain load or store of the register's width: the
-// accessors are not inlined, so the compiler can neither merge nor drop
-// them. The race detector does not see such accesses. Only a single goroutine
-// at a time may use a register; different registers may be used at once.
-type BAR struct{ b []byte }
+// bar is the space of [WrapBAR].
+type bar struct{ b []byte }
 
 // WrapBAR returns a space over a mapping of device registers, which must be
-// aligned to 8 bytes and stay mapped while the space is in use. The error is
-// [ErrSpace].
-func WrapBAR(mapping []byte) (*BAR, error) {
+// aligned to 8 bytes and stay mapped while the space is in use. Each access is
+// exactly one plain load or store of the register's width: the accessors are
+// not inlined, so the compiler can neither merge nor drop an access. The race
+// detector does not see such accesses. Only a single goroutine at a time may use
+// a register; different registers may be used at once. The error is [ErrSpace].
+func WrapBAR(mapping []byte) (Space, error) {
 	if !isSpace(mapping) {
 		return nil, ErrSpace
 	}
-	return &BAR{mapping[:len(mapping)&^7]}, nil
+	return &bar{mapping[:len(mapping)&^7]}, nil
 }
 
 // Size implements [Space].
-func (r *BAR) Size() uint32 { return uint32(len(r.b)) }
+func (r *bar) Size() uint32 { return uint32(len(r.b)) }
 
 // Load32 implements [Space].
-func (r *BAR) Load32(off uint32) uint32 {
+func (r *bar) Load32(off uint32) uint32 {
 	return load32((*uint32)(unsafe.Pointer(&r.b[off : off+4][0])))
 }
 
 // Load64 implements [Space].
-func (r *BAR) Load64(off uint32) uint64 {
+func (r *bar) Load64(off uint32) uint64 {
 	return load64((*uint64)(unsafe.Pointer(&r.b[off : off+8][0])))
 }
 
 // Store32 implements [Space].
-func (r *BAR) Store32(off uint32, v uint32) {
+func (r *bar) Store32(off uint32, v uint32) {
 	store32((*uint32)(unsafe.Pointer(&r.b[off : off+4][0])), v)
 }
 
 // Store64 implements [Space].
-func (r *BAR) Store64(off uint32, v uint64) {
+func (r *bar) Store64(off uint32, v uint64) {
 	store64((*uint64)(unsafe.Pointer(&r.b[off : off+8][0])), v)
 }
 
 // Flush implements [Space] with a store fence, which write-combining mappings
 // need and uncached mappings tolerate.
-func (r *BAR) Flush() { fence() }
+func (r *bar) Flush() { fence() }
 
 //go:noinline
 func load32(p *uint32) uint32 { return *p }

@@ -61,103 +61,139 @@ const (
 	FeatureWide     Feature = 1 << 18 // registers can be accessed 64 bits at a time
 )
 
-// Registers of a block header, the start of every block.
-var (
-	// vendor[31:16], kind[15:0]; vendor 0 is this model
-	RegType = Register{Name: "TYPE", Offset: 0x00, Width: 32}
-	// major[31:24] minor[23:16]; an unknown major skips the block
-	RegVersion = Register{Name: "VERSION", Offset: 0x04, Width: 32}
-	// offset of the next block from the start of the space, 0 = end
-	RegNext = Register{Name: "NEXT", Offset: 0x08, Width: 32}
-	// elements[31:8], log2 of the stride[7:0]
-	RegGeom = Register{Name: "GEOM", Offset: 0x0c, Width: 32}
-	// offset of element 0 from the start of the space
-	RegBase = Register{Name: "BASE", Offset: 0x10, Width: 32}
-)
+// registers is the map of the registers. The bits of a register are counted from 0.
+type registers struct {
+	// Registers of a block header, the start of every block.
+	Type    Register // vendor[31:16], kind[15:0]; vendor 0 is this model
+	Version Register // major[31:24] minor[23:16]; an unknown major skips the block
+	Next    Register // offset of the next block from the start of the space, 0 = end
+	Geom    Register // elements[31:8], log2 of the stride[7:0]
+	Base    Register // offset of element 0 from the start of the space
 
-// Registers of the capability block.
-var (
-	RegDeviceID   = KindCapability.register("DEV_ID", 0x14, 32, RO, OrderNone)
-	RegFeatures   = KindCapability.register("FEATURES", 0x18, 64, RO, OrderNone)
-	RegFeaturesOn = KindCapability.register("FEATURES_ON", 0x20, 64, RW, OrderProgram)
-	RegLineRate   = KindCapability.register("LINE_RATE", 0x28, 64, RO, OrderNone) // bits per second
-	// log2 max window[7:0], log2 event ring[15:8], contexts[47:16], MTU[63:48] in 64 B
-	RegLimits     = KindCapability.register("LIMITS", 0x30, 64, RO, OrderNone)
-	RegReset      = KindCapability.register("RESET", 0x38, 32, WO, OrderFlush) // "RST!" + RESETS
-	RegStatus     = KindCapability.register("STATUS", 0x3c, 32, RO, OrderAfter)
-	RegFault      = KindCapability.register("FAULT", 0x40, 32, RO, OrderNone)
-	RegFaultClear = KindCapability.register("FAULT_CLEAR", 0x44, 32, RW, OrderFlush) // faults[15:0], serial[31:16]
-	RegResets     = KindCapability.register("RESETS", 0x48, 32, RO, OrderAfter)      // done so far, modulo 2^32
-)
+	// Registers of the capability block.
+	DeviceID   Register
+	Features   Register
+	FeaturesOn Register
+	LineRate   Register // bits per second
+	Limits     Register // log2 max window[7:0], log2 event ring[15:8], contexts[47:16], MTU[63:48] in 64 B
+	Reset      Register // "RST!" + RESETS
+	Status     Register
+	Fault      Register
+	FaultClear Register // faults[15:0], serial[31:16]
+	Resets     Register // done so far, modulo 2^32
 
-// Registers of the clock block.
-var (
-	RegNow       = KindClock.register("NOW", 0x18, 64, RO, OrderNone)        // ticks, never steps back
-	RegTickPs    = KindClock.register("TICK_PS", 0x28, 32, RO, OrderNone)    // picoseconds of a tick
-	RegStampBits = KindClock.register("STAMP_BITS", 0x2c, 32, RO, OrderNone) // width of stamps in events
-)
+	// Registers of the clock block.
+	Now       Register // ticks, never steps back
+	TickPs    Register // picoseconds of a tick
+	StampBits Register // width of stamps in events
 
-// Registers of a congestion context: the engine's line, then the device's.
-var (
-	// enable[0], mode[3:1], gen[15:8], traffic class[23:16], serial[31:24]
-	RegCtl  = KindContext.register("CTL", 0x00, 32, RW, OrderProgram)
-	RegRate = KindContext.register("RATE", 0x04, 32, RW, OrderProgram).needs(FeatureRate)   // 2^20: line rate, 0: unpaced
-	RegCwnd = KindContext.register("CWND", 0x08, 64, RW, OrderProgram).needs(FeatureWindow) // bytes
-	// cumulative, 256 bytes
-	RegCredit  = KindContext.register("CREDIT", 0x10, 64, RW, OrderProgram).needs(FeatureCredit)
-	RegBacklog = KindContext.register("BACKLOG", 0x18, 64, RW, OrderNone).needs(FeatureCredit) // bytes waiting
-	// bytes, depth of the token bucket
-	RegBurst = KindContext.register("BURST", 0x20, 32, RW, OrderNone).needs(FeatureRate)
-	// gen[7:0], serial[31:8], with the low bits of CTL; applies CTL, RATE, BURST
-	RegCommit = KindContext.register("COMMIT", 0x24, 32, WO, OrderFlush)
-	// the newest doorbell of the context
-	RegRecord = KindContext.register("RECORD", 0x28, 64, RW, OrderBefore)
-	// ready[0], blocked by window[1], credit[2], rate[3], gen[15:8]
-	RegState  = KindContext.register("STATE", 0x40, 32, RO, OrderAfter)
-	RegLastTX = KindContext.register("LAST_TX", 0x44, 32, RO, OrderNone).needs(FeatureTXStamp) // low ticks, departure
-	RegSent   = KindContext.register("SENT", 0x48, 64, RO, OrderNone)                          // cumulative bytes
-	RegAcked  = KindContext.register("ACKED", 0x50, 64, RO, OrderNone)                         // cumulative bytes
-	// cumulative, 256 bytes
-	RegCreditUsed = KindContext.register("CREDIT_USED", 0x58, 64, RO, OrderNone).needs(FeatureCredit)
-)
+	// Registers of a congestion context: the engine's line, then the device's.
+	Ctl        Register // enable[0], mode[3:1], gen[15:8], traffic class[23:16], serial[31:24]
+	Rate       Register // 2^20: line rate, 0: unpaced
+	Cwnd       Register // bytes
+	Credit     Register // cumulative, 256 bytes
+	Backlog    Register // bytes waiting
+	Burst      Register // bytes, depth of the token bucket
+	Commit     Register // gen[7:0], serial[31:8], with the low bits of CTL; applies CTL, RATE, BURST
+	Record     Register // the newest doorbell of the context
+	State      Register // ready[0], blocked by window[1], credit[2], rate[3], gen[15:8]
+	LastTX     Register // low ticks, departure
+	Sent       Register // cumulative bytes
+	Acked      Register // cumulative bytes
+	CreditUsed Register // cumulative, 256 bytes
 
-// Registers of a packet delivery context.
-var (
-	// local id[15:0], remote id[31:16], context[47:32], gen[55:48], open[56], syn[57], ordered[58]
-	RegBind    = KindPDC.register("BIND", 0x00, 64, RW, OrderProgram)
-	RegPSNTX   = KindPDC.register("PSN_TX", 0x08, 32, RO, OrderNone)
-	RegMPR     = KindPDC.register("MPR", 0x0c, 32, RW, OrderProgram) // packets allowed in flight
-	RegCACK    = KindPDC.register("CACK", 0x10, 32, RO, OrderAfter)
-	RegPSNRX   = KindPDC.register("PSN_RX", 0x14, 32, RO, OrderAfter)
-	RegSACK    = KindPDC.register("SACK", 0x18, 64, RO, OrderAfter)
-	RegEntropy = KindPDC.register("ENTROPY", 0x20, 32, RW, OrderNone).needs(FeatureEntropy)
-	RegService = KindPDC.register("SERVICE", 0x24, 32, RO, OrderNone).needs(FeatureService) // ticks, low 16 bits
-	// open[0], gen[15:8], sequence[31:16]: odd while CACK and SACK change
-	RegPDC = KindPDC.register("PDC_STATE", 0x28, 32, RO, OrderAfter)
-)
+	// Registers of a packet delivery context.
+	Bind    Register // local id[15:0], remote id[31:16], context[47:32], gen[55:48], open[56], syn[57], ordered[58]
+	PSNTX   Register
+	MPR     Register // packets allowed in flight
+	CACK    Register
+	PSNRX   Register
+	SACK    Register
+	Entropy Register
+	Service Register // ticks, low 16 bits
+	PDC     Register // open[0], gen[15:8], sequence[31:16]: odd while CACK and SACK change
 
-// Registers of a doorbell page and of an event ring.
-var (
-	RegRing = KindDoorbell.register("RING", 0x00, 64, WO, OrderFlush)
-	// doorbells the device can take
-	RegRoom     = KindDoorbell.register("ROOM", 0x08, 32, RO, OrderNone).needs(FeatureRoom)
-	RegRingAddr = KindEvents.register("RING_ADDR", 0x00, 64, RW, OrderProgram)
-	// enable[0], log2 of the entries[7:4], serial[15:8]
-	RegRingCtl = KindEvents.register("RING_CTL", 0x08, 32, RW, OrderFlush)
-	RegCons    = KindEvents.register("CONS", 0x0c, 32, RW, OrderProgram)
-	// as of the device's last look around; the phase tells new entries
-	RegProd = KindEvents.register("PROD", 0x10, 32, RO, OrderAfter)
-	RegLost = KindEvents.register("LOST", 0x14, 32, RO, OrderNone)
-	// the RING_CTL the device works with
-	RegRingState = KindEvents.register("RING_STATE", 0x18, 32, RO, OrderAfter)
-)
+	// Registers of a doorbell page and of an event ring.
+	Ring      Register
+	Room      Register // doorbells the device can take
+	RingAddr  Register
+	RingCtl   Register // enable[0], log2 of the entries[7:4], serial[15:8]
+	Cons      Register
+	Prod      Register // as of the device's last look around; the phase tells new entries
+	Lost      Register
+	RingState Register // the RING_CTL the device works with
 
-// RegCounter is an element of the counter block; see [Counter] for the index.
-var RegCounter = KindCounters.register("COUNTER", 0x00, 64, RO, OrderNone)
+	Counter Register // element of the counter block, in the order of [Counters]
+}
+
+// Reg has the registers of all blocks, in the order of the blocks.
+var Reg = registers{
+	// the header, the start of every block
+	Type:    Register{Name: "TYPE", Offset: 0x00, Width: 32},
+	Version: Register{Name: "VERSION", Offset: 0x04, Width: 32},
+	Next:    Register{Name: "NEXT", Offset: 0x08, Width: 32},
+	Geom:    Register{Name: "GEOM", Offset: 0x0c, Width: 32},
+	Base:    Register{Name: "BASE", Offset: 0x10, Width: 32},
+
+	// the capability block
+	DeviceID:   KindCapability.register("DEV_ID", 0x14, 32, ro, orderNone),
+	Features:   KindCapability.register("FEATURES", 0x18, 64, ro, orderNone),
+	FeaturesOn: KindCapability.register("FEATURES_ON", 0x20, 64, rw, orderProgram),
+	LineRate:   KindCapability.register("LINE_RATE", 0x28, 64, ro, orderNone),
+	Limits:     KindCapability.register("LIMITS", 0x30, 64, ro, orderNone),
+	Reset:      KindCapability.register("RESET", 0x38, 32, wo, orderFlush),
+	Status:     KindCapability.register("STATUS", 0x3c, 32, ro, orderAfter),
+	Fault:      KindCapability.register("FAULT", 0x40, 32, ro, orderNone),
+	FaultClear: KindCapability.register("FAULT_CLEAR", 0x44, 32, rw, orderFlush),
+	Resets:     KindCapability.register("RESETS", 0x48, 32, ro, orderAfter),
+
+	// the clock block
+	Now:       KindClock.register("NOW", 0x18, 64, ro, orderNone),
+	TickPs:    KindClock.register("TICK_PS", 0x28, 32, ro, orderNone),
+	StampBits: KindClock.register("STAMP_BITS", 0x2c, 32, ro, orderNone),
+
+	// a congestion context: the engine's line, then the device's
+	Ctl:        KindContext.register("CTL", 0x00, 32, rw, orderProgram),
+	Rate:       KindContext.register("RATE", 0x04, 32, rw, orderProgram).needs(FeatureRate),
+	Cwnd:       KindContext.register("CWND", 0x08, 64, rw, orderProgram).needs(FeatureWindow),
+	Credit:     KindContext.register("CREDIT", 0x10, 64, rw, orderProgram).needs(FeatureCredit),
+	Backlog:    KindContext.register("BACKLOG", 0x18, 64, rw, orderNone).needs(FeatureCredit),
+	Burst:      KindContext.register("BURST", 0x20, 32, rw, orderNone).needs(FeatureRate),
+	Commit:     KindContext.register("COMMIT", 0x24, 32, wo, orderFlush),
+	Record:     KindContext.register("RECORD", 0x28, 64, rw, orderBefore),
+	State:      KindContext.register("STATE", 0x40, 32, ro, orderAfter),
+	LastTX:     KindContext.register("LAST_TX", 0x44, 32, ro, orderNone).needs(FeatureTXStamp),
+	Sent:       KindContext.register("SENT", 0x48, 64, ro, orderNone),
+	Acked:      KindContext.register("ACKED", 0x50, 64, ro, orderNone),
+	CreditUsed: KindContext.register("CREDIT_USED", 0x58, 64, ro, orderNone).needs(FeatureCredit),
+
+	// a packet delivery context
+	Bind:    KindPDC.register("BIND", 0x00, 64, rw, orderProgram),
+	PSNTX:   KindPDC.register("PSN_TX", 0x08, 32, ro, orderNone),
+	MPR:     KindPDC.register("MPR", 0x0c, 32, rw, orderProgram),
+	CACK:    KindPDC.register("CACK", 0x10, 32, ro, orderAfter),
+	PSNRX:   KindPDC.register("PSN_RX", 0x14, 32, ro, orderAfter),
+	SACK:    KindPDC.register("SACK", 0x18, 64, ro, orderAfter),
+	Entropy: KindPDC.register("ENTROPY", 0x20, 32, rw, orderNone).needs(FeatureEntropy),
+	Service: KindPDC.register("SERVICE", 0x24, 32, ro, orderNone).needs(FeatureService),
+	PDC:     KindPDC.register("PDC_STATE", 0x28, 32, ro, orderAfter),
+
+	// a doorbell page and of an event ring
+	Ring:      KindDoorbell.register("RING", 0x00, 64, wo, orderFlush),
+	Room:      KindDoorbell.register("ROOM", 0x08, 32, ro, orderNone).needs(FeatureRoom),
+	RingAddr:  KindEvents.register("RING_ADDR", 0x00, 64, rw, orderProgram),
+	RingCtl:   KindEvents.register("RING_CTL", 0x08, 32, rw, orderFlush),
+	Cons:      KindEvents.register("CONS", 0x0c, 32, rw, orderProgram),
+	Prod:      KindEvents.register("PROD", 0x10, 32, ro, orderAfter),
+	Lost:      KindEvents.register("LOST", 0x14, 32, ro, orderNone),
+	RingState: KindEvents.register("RING_STATE", 0x18, 32, ro, orderAfter),
+
+	Counter: KindCounters.register("COUNTER", 0x00, 64, ro, orderNone),
+}
 
 // register describes a register of the block, or of each element of its array.
-func (k Kind) register(name string, off uint32, width uint8, a Access, o Order) Register {
-	return Register{Name: name, Kind: k, Offset: off, Width: width, Access: a, Order: o, Element: k.stride() > 0}
+func (k Kind) register(name string, off uint32, width uint8, a access, o order) Register {
+	return Register{Name: name, Kind: k, Offset: off, Width: width, Element: k.stride() > 0, access: a, order: o}
 }
 
 // needs returns the register, present only with a feature.

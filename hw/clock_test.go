@@ -43,12 +43,12 @@ func TestClockOfABrokenDevice(t *testing.T) {
 	dev, _, _ := newSoft(t, softConfig())
 	now := uint64(5<<32 | 9)
 	for bits, want := range map[uint32]uint64{16: now - 2, 32: now - 2, 64: now - 2, 33: now - 2, math.MaxUint32: now - 2, 0: now} {
-		dev.space.Store32(dev.reg(RegStampBits), bits)
+		dev.space.Store32(dev.reg(Reg.StampBits), bits)
 		require.Equal(t, want, dev.Clock().Extend(7, now), "%d bits", bits)
 	}
-	dev.space.Store32(dev.reg(RegTickPs), 0)
+	dev.space.Store32(dev.reg(Reg.TickPs), 0)
 	require.Positive(t, NsToTicks(1, dev.Clock().TickPs()))
-	dev.space.Store64(dev.reg(RegLineRate), math.MaxUint64)
+	dev.space.Store64(dev.reg(Reg.LineRate), math.MaxUint64)
 	require.Positive(t, dev.LineRate())
 }
 

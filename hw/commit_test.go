@@ -73,9 +73,9 @@ func TestStoreHeedsTheOrderOfARegister(t *testing.T) {
 	space := &logSpace{Space: dev.space}
 	dev.space = space
 	for r, want := range map[Register][]string{
-		RegCwnd:   {"store"},
-		RegRecord: {"flush", "store"},
-		RegCommit: {"store", "flush"},
+		Reg.Cwnd:   {"store"},
+		Reg.Record: {"flush", "store"},
+		Reg.Commit: {"store", "flush"},
 	} {
 		space.log = nil
 		require.NoError(t, dev.Store(r, 0, 0))
@@ -122,7 +122,7 @@ func TestCommitIsTakenWhole(t *testing.T) {
 			s := &soft.contexts[0]
 			require.Equal(t, []any{uint8(2), second.Rate, int64(second.Burst)}, []any{s.gen, s.rate, s.burst})
 			require.Zero(t, dev.Faults())
-			require.Zero(t, dev.Counter(CounterGenMismatch))
+			require.Zero(t, dev.Counters().GenMismatch)
 		}
 	}
 }

@@ -64,11 +64,11 @@ type Context struct {
 
 // Context returns context block i. Errors: [ErrMissing], [ErrIndex].
 func (d *Device) Context(i int) (Context, error) {
-	base, err := d.offset(RegCtl, i)
+	base, err := d.offset(Reg.Ctl, i)
 	if err != nil {
 		return Context{}, err
 	}
-	last := d.space.Load32(base+RegCtl.Offset) >> 24 // maybe of an engine before
+	last := d.space.Load32(base+Reg.Ctl.Offset) >> 24 // maybe of an engine before
 	return Context{space: d.space, base: base, serial: last, on: d.on, index: uint32(i)}, nil
 }
 
@@ -81,12 +81,12 @@ func (c *Context) Commit(v Control) {
 	if v.Enable {
 		ctl |= 1
 	}
-	c.space.Store32(c.base+RegCtl.Offset, ctl)
+	c.space.Store32(c.base+Reg.Ctl.Offset, ctl)
 	if c.on&FeatureRate != 0 {
-		c.space.Store32(c.base+RegRate.Offset, v.Rate)
-		c.space.Store32(c.base+RegBurst.Offset, v.Burst)
+		c.space.Store32(c.base+Reg.Rate.Offset, v.Rate)
+		c.space.Store32(c.base+Reg.Burst.Offset, v.Burst)
 	}
-	c.space.Store32(c.base+RegCommit.Offset, c.serial<<8|uint32(v.Generation))
+	c.space.Store32(c.base+Reg.Commit.Offset, c.serial<<8|uint32(v.Generation))
 	c.space.Flush()
 }
 
@@ -94,7 +94,7 @@ func (c *Context) Commit(v Control) {
 // new leaves. Without [FeatureWindow] SetCwnd changes nothing.
 func (c *Context) SetCwnd(bytes int64) {
 	if c.on&FeatureWindow != 0 {
-		c.space.Store64(c.base+RegCwnd.Offset, uint64(bytes))
+		c.space.Store64(c.base+Reg.Cwnd.Offset, uint64(bytes))
 	}
 }
 
@@ -108,7 +108,7 @@ func (c *Context) SetCwnd(bytes int64) {
 // and give a total above [Context.CreditUsed].
 func (c *Context) SetCredit(quanta uint64) {
 	if c.on&FeatureCredit != 0 {
-		c.space.Store64(c.base+RegCredit.Offset, quanta)
+		c.space.Store64(c.base+Reg.Credit.Offset, quanta)
 	}
 }
 
@@ -116,37 +116,28 @@ func (c *Context) SetCredit(quanta uint64) {
 // [FeatureCredit] SetBacklog changes nothing.
 func (c *Context) SetBacklog(bytes int64) {
 	if c.on&FeatureCredit != 0 {
-		c.space.Store64(c.base+RegBacklog.Offset, uint64(bytes))
+		c.space.Store64(c.base+Reg.Backlog.Offset, uint64(bytes))
 	}
 }
 
 // State returns how the device sees the context. The generation tells whether the last
 // commit has arrived.
 func (c *Context) State() State {
-	v := c.space.Load32(c.base + RegState.Offset)
+	v := c.space.Load32(c.base + Reg.State.Offset)
 	return State{v&1 != 0, v&2 != 0, v&4 != 0, v&8 != 0, uint8(v >> 8)}
 }
 
 // Acked returns the cumulative bytes acknowledged. Load Acked before [Context.Sent]: then
 // the difference is never too small.
-func (c *Context) Acked() uint64 { return c.space.Load64(c.base + RegAcked.Offset) }
+func (c *Context) Acked() uint64 { return c.space.Load64(c.base + Reg.Acked.Offset) }
 
 // Sent returns the cumulative bytes sent.
-func (c *Context) Sent() uint64 { return c.space.Load64(c.base + RegSent.Offset) }
+func (c *Context) Sent() uint64 { return c.space.Load64(c.base + Reg.Sent.Offset) }
 
 // CreditUsed returns the cumulative credit spent in quanta of 256 bytes.
 func (c *Context) CreditUsed() uint64 {
 	if c.on&FeatureCredit == 0 {
 		return 0
 	}
-	return c.space.Load64(c.base + RegCreditUsed.Offset)
-}
-
-// LastTX returns the low bits of the clock at the last departure, 0 without
-// [FeatureTXStamp].
-func (c *Context) LastTX() uint32 {
-	if c.on&FeatureTXStamp == 0 {
-		return 0
-	}
-	return c.space.Load32(c.base + RegLastTX.Offset)
+	return c.space.Load64(c.base + Reg.CreditUsed.Offset)
 }

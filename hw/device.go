@@ -71,7 +71,7 @@ func Open(space Space) (*Device, error) {
 	if d.block(KindCapability) == nil || d.block(KindClock) == nil {
 		return nil, ErrMissing
 	}
-	d.resets = space.Load32(d.reg(RegResets))
+	d.resets = space.Load32(d.reg(Reg.Resets))
 	return d, nil
 }
 
@@ -90,7 +90,7 @@ func (d *Device) walk(heads []extent) ([]extent, error) {
 			d.blocks = append(d.blocks, b)
 		}
 		heads = append(heads, extent{uint64(at), uint64(at) + max(headerLen, b.kind.fixedLen())})
-		next := d.space.Load32(at + RegNext.Offset)
+		next := d.space.Load32(at + Reg.Next.Offset)
 		if next == 0 {
 			return heads, nil
 		}
@@ -105,7 +105,7 @@ func (d *Device) walk(heads []extent) ([]extent, error) {
 // readHeader reads the block at offset at and checks its geometry. A block to be skipped
 // comes back without a kind.
 func (d *Device) readHeader(at uint32) (block, error) {
-	typ, version := d.space.Load32(at+RegType.Offset), d.space.Load32(at+RegVersion.Offset)
+	typ, version := d.space.Load32(at+Reg.Type.Offset), d.space.Load32(at+Reg.Version.Offset)
 	b := block{kind: Kind(typ), at: at}
 	if typ>>16 != 0 || version>>24 != knownVersion || b.kind.fixedLen() == 0 {
 		return block{}, nil
@@ -118,8 +118,8 @@ func (d *Device) readHeader(at uint32) (block, error) {
 	if stride == 0 {
 		return b, nil
 	}
-	geom := d.space.Load32(at + RegGeom.Offset)
-	b.count, b.base = geom>>8, d.space.Load32(at+RegBase.Offset)
+	geom := d.space.Load32(at + Reg.Geom.Offset)
+	b.count, b.base = geom>>8, d.space.Load32(at+Reg.Base.Offset)
 	array := b.array()
 	if uint32(bits.TrailingZeros32(stride)) != geom&0xff || b.base%min(64, stride) != 0 || array.end > size ||
 		slices.ContainsFunc(d.blocks, func(o block) bool { return o.array().meets(array) }) {
@@ -163,7 +163,7 @@ func (d *Device) Count(k Kind) int {
 func (d *Device) reg(r Register) uint32 { return d.block(r.Kind).at + r.Offset }
 
 // Features returns the features offered by the device.
-func (d *Device) Features() Feature { return Feature(d.space.Load64(d.reg(RegFeatures))) }
+func (d *Device) Features() Feature { return Feature(d.space.Load64(d.reg(Reg.Features))) }
 
 // Enabled returns the enabled features.
 func (d *Device) Enabled() Feature { return d.on }
@@ -172,7 +172,7 @@ func (d *Device) Enabled() Feature { return d.on }
 // device refuses, or does not offer a feature; then nothing is on.
 func (d *Device) Enable(want Feature) error {
 	d.on = 0
-	at := d.reg(RegFeaturesOn)
+	at := d.reg(Reg.FeaturesOn)
 	if d.Features()&want != want {
 		d.space.Store64(at, 0)
 		return ErrFeature
@@ -187,11 +187,11 @@ func (d *Device) Enable(want Feature) error {
 
 // LineRate returns the port's rate in bits per second, at least 0.
 func (d *Device) LineRate() int64 {
-	return int64(min(d.space.Load64(d.reg(RegLineRate)), math.MaxInt64))
+	return int64(min(d.space.Load64(d.reg(Reg.LineRate)), math.MaxInt64))
 }
 
 // MTU returns the largest packet in bytes.
-func (d *Device) MTU() int64 { return int64(d.space.Load64(d.reg(RegLimits))>>48) * mtuUnit }
+func (d *Device) MTU() int64 { return int64(d.space.Load64(d.reg(Reg.Limits))>>48) * mtuUnit }
 
 // mtuUnit is the unit of the MTU in LIMITS, bytes.
 const mtuUnit = 64
@@ -208,7 +208,7 @@ const (
 )
 
 // Status returns the device's state.
-func (d *Device) Status() Status { return Status(d.space.Load32(d.reg(RegStatus))) }
+func (d *Device) Status() Status { return Status(d.space.Load32(d.reg(Reg.Status))) }
 
 // Fault is the set of errors since the last clearing.
 type Fault uint32
@@ -221,12 +221,12 @@ const (
 )
 
 // Faults returns the sticky fault bits, [Device.ClearFaults] clears the given bits.
-func (d *Device) Faults() Fault { return Fault(d.space.Load32(d.reg(RegFault))) }
+func (d *Device) Faults() Fault { return Fault(d.space.Load32(d.reg(Reg.Fault))) }
 
 // ClearFaults asks the device to clear the given bits at the next look. A call before the
 // look replaces the last call.
 func (d *Device) ClearFaults(f Fault) {
-	at := d.reg(RegFaultClear)
+	at := d.reg(Reg.FaultClear)
 	serial := d.space.Load32(at)>>16 + 1 // another value than the last time, which is all that a device sees
 	d.space.Store32(at, uint32(f)&0xffff|serial<<16)
 	d.space.Flush()
@@ -239,8 +239,8 @@ const resetMagic = 0x52535421 // "RST!"
 // program anew. Several calls before ResetDone ask for a single reset.
 func (d *Device) Reset() {
 	d.on = 0
-	d.resets = d.space.Load32(d.reg(RegResets))
-	d.space.Store32(d.reg(RegReset), resetMagic+d.resets)
+	d.resets = d.space.Load32(d.reg(Reg.Resets))
+	d.space.Store32(d.reg(Reg.Reset), resetMagic+d.resets)
 	d.space.Flush()
 }
 
@@ -249,14 +249,14 @@ func (d *Device) Reset() {
 // ResetDone counts from [Open]: true then means the device died and restarted, or a second
 // engine reset the device; features and contexts are lost all the same.
 func (d *Device) ResetDone() bool {
-	return d.space.Load32(d.reg(RegResets)) != d.resets && d.Status()&StatusReady != 0
+	return d.space.Load32(d.reg(Reg.Resets)) != d.resets && d.Status()&StatusReady != 0
 }
 
 // Clock returns the device's clock.
 func (d *Device) Clock() Clock {
 	return Clock{
-		space: d.space, now: d.reg(RegNow),
-		tickPs:    max(d.space.Load32(d.reg(RegTickPs)), 1),
-		stampBits: min(d.space.Load32(d.reg(RegStampBits)), 32), // an event holds no more of them
+		space: d.space, now: d.reg(Reg.Now),
+		tickPs:    max(d.space.Load32(d.reg(Reg.TickPs)), 1),
+		stampBits: min(d.space.Load32(d.reg(Reg.StampBits)), 32), // an event holds no more of them
 	}
 }

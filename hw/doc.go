@@ -29,13 +29,13 @@
 // [Open] walks the device's block chain and returns a [Device]. The device's
 // [Context], [PDC], [Doorbell] and [Ring] are small values that store to and load
 // from a [Space]. Two kinds of space exist: [Memory], shared by the engine and a
-// [SoftDevice] in another goroutine or process, and [BAR], a device's registers
-// mapped into the process.
+// [SoftDevice] in another goroutine or process, and that of [WrapBAR], a device's
+// registers mapped into the process.
 //
 // # Order
 //
-// Each register has an [Order], the ordering required beyond the access alone. The
-// recipes:
+// Some stores have to be ordered beyond the access alone; [Device.Store] and the typed blocks do so.
+// The recipes:
 //
 //	send descriptor  fill it, [Space.Flush], store the record, store RING, [Space.Flush]
 //	change window    store CWND: one word, no commit, no flush; a late window is only late

@@ -43,7 +43,7 @@ type Doorbell struct {
 
 // Doorbell returns doorbell page i. Errors: [ErrMissing], [ErrIndex].
 func (d *Device) Doorbell(i int) (Doorbell, error) {
-	page, err := d.offset(RegRing, i)
+	page, err := d.offset(Reg.Ring, i)
 	return Doorbell{space: d.space, page: page, on: d.on}, err
 }
 
@@ -55,8 +55,8 @@ func (d *Device) Doorbell(i int) (Doorbell, error) {
 func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
 	w := doorbellWord(index, DoorbellTX, generation, c.index)
 	b.space.Flush()
-	b.space.Store64(c.base+RegRecord.Offset, w)
-	b.space.Store64(b.page+RegRing.Offset, w)
+	b.space.Store64(c.base+Reg.Record.Offset, w)
+	b.space.Store64(b.page+Reg.Ring.Offset, w)
 	b.space.Flush()
 }
 
@@ -64,7 +64,7 @@ func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
 // next doorbell overtakes.
 func (b *Doorbell) Ask(c *Context, generation uint8, op DoorbellOp) {
 	b.asked++
-	b.space.Store64(b.page+RegRing.Offset, doorbellWord(b.asked, op, generation, c.index))
+	b.space.Store64(b.page+Reg.Ring.Offset, doorbellWord(b.asked, op, generation, c.index))
 	b.space.Flush()
 }
 
@@ -74,5 +74,5 @@ func (b *Doorbell) Room() uint32 {
 	if b.on&FeatureRoom == 0 {
 		return 1<<32 - 1
 	}
-	return b.space.Load32(b.page + RegRoom.Offset)
+	return b.space.Load32(b.page + Reg.Room.Offset)
 }

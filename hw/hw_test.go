@@ -45,13 +45,10 @@ func start(t testing.TB, dev *Device, soft *SoftDevice, i int, v Control) *Conte
 
 func TestStrings(t *testing.T) {
 	for k, name := range map[interface{ String() string }]string{
-		RO: "RO", RW: "RW", WO: "WO", Access(9): "Access(9)",
-		OrderNone: "none", OrderProgram: "program", OrderBefore: "before", OrderFlush: "flush", OrderAfter: "after", Order(9): "Order(9)",
 		KindClock: "clock", KindEvents: "events", Kind(0x99): "Kind(153)",
 		ModeWindow: "window", ModeCredit: "credit", ModeBoth: "both", ModeRate: "rate", Mode(7): "Mode(7)",
 		DoorbellTX: "tx", DoorbellProbe: "probe", DoorbellCredit: "credit", DoorbellOp(9): "DoorbellOp(9)",
 		EventACKCC: "ack-cc", EventTrimNACK: "trim-nack", EventNoCredit: "no-credit", EventRTT: "rtt",
-		CounterTXPackets: "tx-packets", CounterRateBlockedNs: "rate-blocked-ns", Counter(99): "Counter(99)",
 	} {
 		require.Equal(t, name, k.String())
 	}

@@ -31,67 +31,40 @@ func bindingOf(w uint64) Binding {
 }
 
 // PDC is the block of one packet delivery context. A single writer owns the
-// block.
+// block. [Device.Load] and [Device.Store] reach the other registers of [Reg].
 type PDC struct {
 	space Space
 	base  uint32
-	on    Feature
 }
 
 // PDC returns PDC block i. Errors: [ErrMissing], [ErrIndex].
 func (d *Device) PDC(i int) (PDC, error) {
-	base, err := d.offset(RegBind, i)
-	return PDC{d.space, base, d.on}, err
+	base, err := d.offset(Reg.Bind, i)
+	return PDC{d.space, base}, err
 }
 
 // Bind opens, changes or closes the context. A close is complete when
 // [PDC.State] says so.
-func (p *PDC) Bind(b Binding) { p.space.Store64(p.base+RegBind.Offset, b.word()) }
+func (p *PDC) Bind(b Binding) { p.space.Store64(p.base+Reg.Bind.Offset, b.word()) }
 
 // State returns whether the device has the context open, and the generation in
 // use.
 func (p *PDC) State() (open bool, generation uint8) {
-	v := p.space.Load32(p.base + RegPDC.Offset)
+	v := p.space.Load32(p.base + Reg.PDC.Offset)
 	return v&1 != 0, uint8(v >> 8)
 }
-
-// SetMPR sets the packets allowed in flight.
-func (p *PDC) SetMPR(packets uint32) { p.space.Store32(p.base+RegMPR.Offset, packets) }
-
-// SetEntropy sets the entropy value of the packets to come. Without
-// [FeatureEntropy] SetEntropy changes nothing.
-func (p *PDC) SetEntropy(ev uint16) {
-	if p.on&FeatureEntropy != 0 {
-		p.space.Store32(p.base+RegEntropy.Offset, uint32(ev))
-	}
-}
-
-// NextPSN returns the PSN of the next packet to send.
-func (p *PDC) NextPSN() uint32 { return p.space.Load32(p.base + RegPSNTX.Offset) }
-
-// ReceivedPSN returns the cumulative PSN received.
-func (p *PDC) ReceivedPSN() uint32 { return p.space.Load32(p.base + RegPSNRX.Offset) }
 
 // Acked returns the cumulative PSN acknowledged and the bitmap of the following
 // PSNs, as of a single moment. False if the device was changing the pair at each
 // of several tries; ask again later.
 func (p *PDC) Acked() (cack uint32, sack uint64, ok bool) {
 	for range 4 {
-		before := p.space.Load32(p.base + RegPDC.Offset)
-		cack = p.space.Load32(p.base + RegCACK.Offset)
-		sack = p.space.Load64(p.base + RegSACK.Offset)
-		if before>>16&1 == 0 && p.space.Load32(p.base+RegPDC.Offset) == before {
+		before := p.space.Load32(p.base + Reg.PDC.Offset)
+		cack = p.space.Load32(p.base + Reg.CACK.Offset)
+		sack = p.space.Load64(p.base + Reg.SACK.Offset)
+		if before>>16&1 == 0 && p.space.Load32(p.base+Reg.PDC.Offset) == before {
 			return cack, sack, true
 		}
 	}
 	return 0, 0, false
-}
-
-// ServiceTicks returns the last service time in ticks of the clock, 0 without
-// [FeatureService].
-func (p *PDC) ServiceTicks() uint16 {
-	if p.on&FeatureService == 0 {
-		return 0
-	}
-	return uint16(p.space.Load32(p.base + RegService.Offset))
 }

@@ -17,8 +17,8 @@ func TestPDC(t *testing.T) {
 	b := Binding{Local: 0x4001, Remote: 0x8001, Context: 2, Generation: 5, Open: true, Ordered: true}
 	require.Equal(t, b, bindingOf(b.word()))
 	p.Bind(b)
-	p.SetMPR(1024)
-	p.SetEntropy(77)
+	require.NoError(t, dev.Store(Reg.MPR, 3, 1024))
+	require.NoError(t, dev.Store(Reg.Entropy, 3, 77))
 	soft.Step(1)
 	open, gen := p.State()
 	require.True(t, open)
@@ -34,25 +34,21 @@ func TestPDC(t *testing.T) {
 	open, gen = p.State()
 	require.False(t, open)
 	require.EqualValues(t, 5, gen)
-	for i, reg := range []Register{RegPSNTX, RegPSNRX, RegService} {
-		dev.space.Store32(p.base+reg.Offset, 0x1_0007+uint32(i))
+	for i, reg := range []Register{Reg.PSNTX, Reg.PSNRX, Reg.Service} {
+		dev.space.Store32(p.base+reg.Offset, 7+uint32(i))
 	}
-	require.EqualValues(t, 0x1_0007, p.NextPSN())
-	require.EqualValues(t, 0x1_0008, p.ReceivedPSN())
-	require.EqualValues(t, 9, p.ServiceTicks(), "16 bits")
-	for reg, want := range map[Register]uint64{RegMPR: 1024, RegEntropy: 77} {
+	for reg, want := range map[Register]uint64{Reg.MPR: 1024, Reg.Entropy: 77, Reg.PSNTX: 7, Reg.PSNRX: 8, Reg.Service: 9} {
 		got, err := dev.Load(reg, 3)
 		require.NoError(t, err)
 		require.Equal(t, want, got, reg.Name)
 	}
-	bare := PDC{space: p.space, base: p.base}
-	bare.SetEntropy(78)
-	require.EqualValues(t, 77, dev.space.Load32(p.base+RegEntropy.Offset), "without the feature nothing is stored")
-	require.Zero(t, bare.ServiceTicks())
+	bare := Device{space: dev.space, blocks: dev.blocks}
+	require.NoError(t, bare.Store(Reg.Entropy, 3, 78))
+	require.EqualValues(t, 77, dev.space.Load32(p.base+Reg.Entropy.Offset), "without the feature nothing is stored")
 	_, err = dev.PDC(4)
 	require.ErrorIs(t, err, ErrIndex)
 
-	state := dev.block(KindPDC).base + 3*64 + RegPDC.Offset
+	state := dev.block(KindPDC).base + 3*64 + Reg.PDC.Offset
 	dev.space.Store32(state, dev.space.Load32(state)|1<<16) // dies while it changes the pair
 	_, _, ok = p.Acked()
 	require.False(t, ok)

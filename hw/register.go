@@ -2,52 +2,41 @@
 
 package hw
 
-import "github.com/uetcc/uetcc/internal/enum"
-
-// Access names the permitted accesses to a register.
-type Access uint8
+// access names the permitted accesses to a register.
+type access uint8
 
 // Kinds of access, seen from the engine.
 const (
-	RO Access = iota // device writes, engine loads
-	RW               // engine writes and loads
-	WO               // engine writes; a load returns 0
+	ro access = iota // device writes, engine loads
+	rw               // engine writes and loads
+	wo               // engine writes; a load returns 0
 )
 
-var accessNames = [...]string{"RO", "RW", "WO"}
-
-// String returns the name of a.
-func (a Access) String() string { return enum.Name(accessNames[:], a) }
-
-// Order is the ordering of a register's store or load against further accesses.
+// order is the ordering of a register's store or load against further accesses.
 // [Device.Store] and the typed blocks provide the order of stores; see the recipes in
 // the package comment.
-type Order uint8
+type order uint8
 
 // Order classes.
 const (
-	OrderNone    Order = iota
-	OrderProgram       // program order with other registers of the device is enough
-	OrderBefore        // payload in host memory must be visible before: [Space.Flush] first
-	OrderFlush         // must reach the device at once: [Space.Flush] after
-	OrderAfter         // a load that later loads of host memory depend on
+	orderNone    order = iota
+	orderProgram       // program order with other registers of the device is enough
+	orderBefore        // payload in host memory must be visible before: [Space.Flush] first
+	orderFlush         // must reach the device at once: [Space.Flush] after
+	orderAfter         // a load that later loads of host memory depend on
 )
-
-var orderNames = [...]string{"none", "program", "before", "flush", "after"}
-
-// String returns a short name.
-func (o Order) String() string { return enum.Name(orderNames[:], o) }
 
 // Register describes one register of a block.
 type Register struct {
 	Name    string
 	Kind    Kind
-	Offset  uint32 // from the block's base, or from its array element
-	Width   uint8  // bits: 32 or 64
-	Access  Access
-	Order   Order
+	Offset  uint32  // from the block's base, or from its array element
+	Width   uint8   // bits: 32 or 64
 	Feature Feature // 0: always there
 	Element bool    // lies in each element of the block's array
+
+	access access
+	order  order
 }
 
 // Load returns the value of a register; index names the array element, if it
@@ -56,7 +45,7 @@ type Register struct {
 // [ErrIndex].
 func (d *Device) Load(r Register, index int) (uint64, error) {
 	off, err := d.offset(r, index)
-	if err != nil || r.Access == WO || d.on&r.Feature != r.Feature {
+	if err != nil || r.access == wo || d.on&r.Feature != r.Feature {
 		return 0, err
 	}
 	if r.Width == 32 {
@@ -72,12 +61,12 @@ func (d *Device) Store(r Register, index int, v uint64) error {
 	switch {
 	case err != nil:
 		return err
-	case r.Access == RO:
+	case r.access == ro:
 		return ErrAccess
 	case d.on&r.Feature != r.Feature:
 		return nil
 	}
-	if r.Order == OrderBefore {
+	if r.order == orderBefore {
 		d.space.Flush()
 	}
 	if r.Width == 32 {
@@ -85,7 +74,7 @@ func (d *Device) Store(r Register, index int, v uint64) error {
 	} else {
 		d.space.Store64(off, v)
 	}
-	if r.Order == OrderFlush {
+	if r.order == orderFlush {
 		d.space.Flush()
 	}
 	return nil

@@ -44,11 +44,11 @@ func TestResetHappensOnce(t *testing.T) {
 		for range 3 {
 			soft.Step(2)
 			require.EqualValues(t, 7, c.State().Generation)
-			require.EqualValues(t, allFeatures, dev.space.Load64(dev.reg(RegFeaturesOn)))
+			require.EqualValues(t, allFeatures, dev.space.Load64(dev.reg(Reg.FeaturesOn)))
 		}
 	}
 	// A request from before, that arrives now, is done.
-	dev.space.Store32(dev.reg(RegReset), resetMagic+soft.resets-1)
+	dev.space.Store32(dev.reg(Reg.Reset), resetMagic+soft.resets-1)
 	soft.Step(3)
 	c, err := dev.Context(0)
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestResetOfADeadDevice(t *testing.T) {
 		require.True(t, dev.ResetDone())
 		require.NoError(t, dev.Enable(allFeatures))
 		soft.Step(1)
-		require.EqualValues(t, allFeatures, dev.space.Load64(dev.reg(RegFeaturesOn)))
+		require.EqualValues(t, allFeatures, dev.space.Load64(dev.reg(Reg.FeaturesOn)))
 	}
 }
 
@@ -99,9 +99,9 @@ func TestResetForgetsDoorbells(t *testing.T) {
 	require.NoError(t, err)
 	bell.Ask(c, 0, DoorbellProbe)
 	soft.Step(0)
-	before := dev.Counter(CounterDoorbells)
+	before := dev.Counters().Doorbells
 	dev.Reset()
 	soft.Step(1)
-	require.Equal(t, before, dev.Counter(CounterDoorbells))
+	require.Equal(t, before, dev.Counters().Doorbells)
 	require.False(t, soft.contexts[0].probe, "a new life that nobody asked to probe")
 }

@@ -31,12 +31,12 @@ func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	if d.on&FeatureEvents == 0 {
 		return Ring{}, ErrFeature
 	}
-	regs, err := d.offset(RegRingAddr, i)
+	regs, err := d.offset(Reg.RingAddr, i)
 	if err != nil {
 		return Ring{}, err
 	}
-	old := d.space.Load32(regs + RegRingCtl.Offset)
-	on := old&1 != 0 || d.space.Load32(regs+RegRingState.Offset)&1 != 0
+	old := d.space.Load32(regs + Reg.RingCtl.Offset)
+	on := old&1 != 0 || d.space.Load32(regs+Reg.RingState.Offset)&1 != 0
 	if on || log2 < minRingLog || log2 > maxRingLog || addr%4096 != 0 ||
 		uint64(addr)+entryLen<<log2 > uint64(host.Size()) {
 		return Ring{}, ErrRing
@@ -44,11 +44,11 @@ func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	for off := uint32(0); off < entryLen<<log2; off += 8 {
 		host.Store64(addr+off, 0)
 	}
-	d.space.Store32(regs+RegCons.Offset, 0)
-	d.space.Store64(regs+RegRingAddr.Offset, uint64(addr))
+	d.space.Store32(regs+Reg.Cons.Offset, 0)
+	d.space.Store64(regs+Reg.RingAddr.Offset, uint64(addr))
 	d.space.Flush()
 	ctl := 1 | log2<<4 | (old>>8+1)&0xff<<8 // another value than the last time, which is all that a device sees
-	d.space.Store32(regs+RegRingCtl.Offset, ctl)
+	d.space.Store32(regs+Reg.RingCtl.Offset, ctl)
 	d.space.Flush()
 	return Ring{space: d.space, entries: host.entries(addr, 1<<log2), phase: phaseBit, regs: regs, ctl: ctl}, nil
 }
@@ -73,21 +73,21 @@ func (r *Ring) Drain(buf []Event) (n int) {
 	if n > 0 {
 		r.at, r.phase = at, phase
 		r.cons += uint32(n)
-		r.space.Store32(r.regs+RegCons.Offset, r.cons)
+		r.space.Store32(r.regs+Reg.Cons.Offset, r.cons)
 	}
 	return n
 }
 
 // Lost returns the number of events the device dropped because the ring was
 // full. The affected context's next event carries [FlagLost].
-func (r *Ring) Lost() uint32 { return r.space.Load32(r.regs + RegLost.Offset) }
+func (r *Ring) Lost() uint32 { return r.space.Load32(r.regs + Reg.Lost.Offset) }
 
 // Stop turns the ring off. The device may write to the entries until [Ring.Stopped], so
 // the memory is not free before Stopped reports true. Then drain the remaining events.
 func (r *Ring) Stop() {
-	r.space.Store32(r.regs+RegRingCtl.Offset, r.ctl&^1)
+	r.space.Store32(r.regs+Reg.RingCtl.Offset, r.ctl&^1)
 	r.space.Flush()
 }
 
 // Stopped reports whether the device has turned the ring off.
-func (r *Ring) Stopped() bool { return r.space.Load32(r.regs+RegRingState.Offset)&1 == 0 }
+func (r *Ring) Stopped() bool { return r.space.Load32(r.regs+Reg.RingState.Offset)&1 == 0 }

@@ -48,7 +48,7 @@ func TestEveryEventComesOnceOrIsLost(t *testing.T) {
 	require.Equal(t, posted, got+ring.Lost())
 	ring.Stop()
 	soft.Step(1)
-	require.EqualValues(t, posted-got, dev.Counter(CounterEventsLost))
+	require.EqualValues(t, posted-got, dev.Counters().EventsLost)
 	soft.Post(Event{Type: EventCNP})
 	require.Zero(t, ring.Drain(buf[:]))
 }
@@ -132,13 +132,13 @@ func TestRingErrors(t *testing.T) {
 	}
 	_, err := dev.Ring(2, host, 0, 4)
 	require.ErrorIs(t, err, ErrIndex)
-	require.NoError(t, dev.Store(RegRingAddr, 0, 1<<40))
-	require.NoError(t, dev.Store(RegRingCtl, 0, 1|4<<4))
+	require.NoError(t, dev.Store(Reg.RingAddr, 0, 1<<40))
+	require.NoError(t, dev.Store(Reg.RingCtl, 0, 1|4<<4))
 	soft.Step(1)
 	require.Equal(t, FaultRing, dev.Faults(), "an address outside the host memory")
 	dev.ClearFaults(FaultRing)
-	require.NoError(t, dev.Store(RegRingAddr, 0, 1<<20-4096))
-	require.NoError(t, dev.Store(RegRingCtl, 0, 1|8<<4))
+	require.NoError(t, dev.Store(Reg.RingAddr, 0, 1<<20-4096))
+	require.NoError(t, dev.Store(Reg.RingCtl, 0, 1|8<<4))
 	soft.Step(2)
 	require.Equal(t, FaultRing, dev.Faults(), "the ring's end is outside")
 	soft.Post(Event{Type: EventCNP})
@@ -186,7 +186,7 @@ func TestRingCountsWrapWithoutLoss(t *testing.T) {
 	const before = math.MaxUint32 - 47 // a lap begins there
 	r := &soft.rings[0]
 	r.prod, r.cons, ring.cons = before, before, before
-	dev.space.Store32(ring.regs+RegCons.Offset, before)
+	dev.space.Store32(ring.regs+Reg.Cons.Offset, before)
 	soft.contexts[0].serial = before
 	var buf [16]Event
 	next := uint32(before)

@@ -34,7 +34,7 @@ type SoftDevice struct {
 	pdcs     []uint64 // binding last seen
 	rings    []softRing
 	pages    []uint64 // doorbell last seen
-	counters [counters]uint64
+	counters Counters
 	counted  [256]uint64 // events by type
 	marks    [32]uint64  // of the events that are being posted
 	fault    Fault
@@ -89,7 +89,7 @@ func (c *SoftConfig) layout() (l layout, err error) {
 	l.pdcs = l.contexts + uint32(c.Contexts)*KindContext.stride()
 	l.rings = l.pdcs + uint32(c.PDCs)*KindPDC.stride()
 	l.counters = l.rings + uint32(c.Owners)*KindEvents.stride()
-	l.doorbells = (l.counters + uint32(counters)*8 + 4095) &^ 4095
+	l.doorbells = (l.counters + counters*8 + 4095) &^ 4095
 	l.end = l.doorbells + uint32(c.Owners)*KindDoorbell.stride()
 	return l, nil
 }
@@ -123,7 +123,7 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 		rings: make([]softRing, cfg.Owners), pages: make([]uint64, cfg.Owners),
 	}
 	d.assignRings()
-	d.resets = regs.Load32(RegResets.Offset) + 1
+	d.resets = regs.Load32(Reg.Resets.Offset) + 1
 	for off := uint32(0); off < l.end; off += 8 {
 		regs.Store64(off, 0)
 	}
@@ -141,24 +141,24 @@ func (d *SoftDevice) describe() {
 	d.header(atPDC, KindPDC, atDoorbell, uint32(cfg.PDCs), l.pdcs)
 	d.header(atDoorbell, KindDoorbell, atEvents, uint32(cfg.Owners), l.doorbells)
 	d.header(atEvents, KindEvents, atCounters, uint32(cfg.Owners), l.rings)
-	d.header(atCounters, KindCounters, 0, uint32(counters), l.counters)
-	regs.Store64(RegFeatures.Offset, uint64(cfg.Features))
-	regs.Store64(RegLineRate.Offset, uint64(cfg.LineRate))
-	regs.Store64(RegLimits.Offset, softWindowLog|maxRingLog<<8|uint64(cfg.Contexts)<<16|uint64(cfg.MTU/mtuUnit)<<48)
-	regs.Store32(atClock+RegTickPs.Offset, cfg.TickPs)
-	regs.Store32(atClock+RegStampBits.Offset, 32)
+	d.header(atCounters, KindCounters, 0, counters, l.counters)
+	regs.Store64(Reg.Features.Offset, uint64(cfg.Features))
+	regs.Store64(Reg.LineRate.Offset, uint64(cfg.LineRate))
+	regs.Store64(Reg.Limits.Offset, softWindowLog|maxRingLog<<8|uint64(cfg.Contexts)<<16|uint64(cfg.MTU/mtuUnit)<<48)
+	regs.Store32(atClock+Reg.TickPs.Offset, cfg.TickPs)
+	regs.Store32(atClock+Reg.StampBits.Offset, 32)
 	for i := range cfg.Owners {
-		regs.Store32(l.doorbells+uint32(i)*KindDoorbell.stride()+RegRoom.Offset, softRoom)
+		regs.Store32(l.doorbells+uint32(i)*KindDoorbell.stride()+Reg.Room.Offset, softRoom)
 	}
 }
 
 func (d *SoftDevice) header(at uint32, k Kind, next, count, base uint32) {
-	d.regs.Store32(at+RegType.Offset, uint32(k))
-	d.regs.Store32(at+RegVersion.Offset, knownVersion<<24)
-	d.regs.Store32(at+RegNext.Offset, next)
+	d.regs.Store32(at+Reg.Type.Offset, uint32(k))
+	d.regs.Store32(at+Reg.Version.Offset, knownVersion<<24)
+	d.regs.Store32(at+Reg.Next.Offset, next)
 	if k.stride() > 0 {
-		d.regs.Store32(at+RegGeom.Offset, count<<8|uint32(bits.TrailingZeros32(k.stride())))
-		d.regs.Store32(at+RegBase.Offset, base)
+		d.regs.Store32(at+Reg.Geom.Offset, count<<8|uint32(bits.TrailingZeros32(k.stride())))
+		d.regs.Store32(at+Reg.Base.Offset, base)
 	}
 }
 
@@ -166,8 +166,8 @@ func (d *SoftDevice) header(at uint32, k Kind, next, count, base uint32) {
 // time now (nanoseconds). A device not stepped is dead: the clock stands still.
 func (d *SoftDevice) Step(now int64) {
 	now = max(now, d.now) // the clock never steps back
-	d.regs.Store64(atClock+RegNow.Offset, NsToTicks(now, d.cfg.TickPs))
-	if d.regs.Load32(RegReset.Offset) == resetMagic+d.resets { // or it is done
+	d.regs.Store64(atClock+Reg.Now.Offset, NsToTicks(now, d.cfg.TickPs))
+	if d.regs.Load32(Reg.Reset.Offset) == resetMagic+d.resets { // or it is done
 		d.reset()
 	}
 	d.takeFaultClear()
@@ -186,13 +186,13 @@ func (d *SoftDevice) Step(now int64) {
 		d.publish(i, now)
 	}
 	for i := range d.rings {
-		d.regs.Store32(d.ringAt(i)+RegProd.Offset, d.rings[i].prod)
+		d.regs.Store32(d.ringAt(i)+Reg.Prod.Offset, d.rings[i].prod)
 	}
 	d.publishFaults()
-	d.counters[CounterNACKs] = d.counted[EventNACK] + d.counted[EventTrimNACK]
-	d.counters[CounterCNPs] = d.counted[EventCNP]
-	d.counters[CounterRXPackets] = d.counted[EventACKCC]
-	for i, v := range d.counters {
+	d.counters.NACKs = d.counted[EventNACK] + d.counted[EventTrimNACK]
+	d.counters.CNPs = d.counted[EventCNP]
+	d.counters.RXPackets = d.counted[EventACKCC]
+	for i, v := range d.counters.words() {
 		d.regs.Store64(d.at.counters+uint32(i)*8, v)
 	}
 	d.now = now
@@ -201,7 +201,7 @@ func (d *SoftDevice) Step(now int64) {
 // reset forgets all contexts and rings; cumulative counters go on. Seen doorbells are
 // not forgotten, or the last of each page would ring again.
 func (d *SoftDevice) reset() {
-	d.regs.Store32(RegStatus.Offset, uint32(StatusLink))
+	d.regs.Store32(Reg.Status.Offset, uint32(StatusLink))
 	clear(d.contexts)
 	d.assignRings()
 	clear(d.rings)
@@ -209,15 +209,15 @@ func (d *SoftDevice) reset() {
 	for off := d.at.contexts; off < d.at.counters; off += 8 {
 		d.regs.Store64(off, 0)
 	}
-	d.regs.Store64(RegFeaturesOn.Offset, 0)
+	d.regs.Store64(Reg.FeaturesOn.Offset, 0)
 	d.resets++
 	d.start()
 }
 
 // start tells the engine the device is ready, with nothing of the last life.
 func (d *SoftDevice) start() {
-	d.regs.Store32(RegResets.Offset, d.resets)
-	d.regs.Store32(RegStatus.Offset, uint32(StatusReady|StatusLink))
+	d.regs.Store32(Reg.Resets.Offset, d.resets)
+	d.regs.Store32(Reg.Status.Offset, uint32(StatusReady|StatusLink))
 }
 
 func (d *SoftDevice) assignRings() {
@@ -227,7 +227,7 @@ func (d *SoftDevice) assignRings() {
 }
 
 func (d *SoftDevice) takeFaultClear() {
-	if v := d.regs.Load32(RegFaultClear.Offset); v != d.cleared {
+	if v := d.regs.Load32(Reg.FaultClear.Offset); v != d.cleared {
 		d.cleared = v
 		d.fault &^= Fault(v & 0xffff)
 	}
@@ -238,27 +238,27 @@ func (d *SoftDevice) publishFaults() {
 	if d.fault != 0 {
 		status |= StatusFault
 	}
-	d.regs.Store32(RegFault.Offset, uint32(d.fault))
-	d.regs.Store32(RegStatus.Offset, uint32(status))
+	d.regs.Store32(Reg.Fault.Offset, uint32(d.fault))
+	d.regs.Store32(Reg.Status.Offset, uint32(status))
 }
 
 // takePages looks at the doorbell pages. A doorbell only says where to look: the
 // context's record has the index.
 func (d *SoftDevice) takePages() {
 	for i := range d.pages {
-		w := d.regs.Load64(d.at.doorbells + uint32(i)*KindDoorbell.stride() + RegRing.Offset)
+		w := d.regs.Load64(d.at.doorbells + uint32(i)*KindDoorbell.stride() + Reg.Ring.Offset)
 		if w == d.pages[i] {
 			continue
 		}
 		d.pages[i] = w
-		d.counters[CounterDoorbells]++
+		d.counters.Doorbells++
 		context := uint32(w >> 32)
 		if uint64(context) >= uint64(len(d.contexts)) {
 			d.fault |= FaultDoorbell
 			continue
 		}
 		if c := &d.contexts[context]; uint8(w>>24) != c.gen {
-			d.counters[CounterGenMismatch]++
+			d.counters.GenMismatch++
 		} else if DoorbellOp(w>>16&15) == DoorbellProbe {
 			c.probe = true
 		}
@@ -268,7 +268,7 @@ func (d *SoftDevice) takePages() {
 // takePDC acts on a change of a PDC's binding.
 func (d *SoftDevice) takePDC(i int) {
 	base := d.at.pdcs + uint32(i)*KindPDC.stride()
-	w := d.regs.Load64(base + RegBind.Offset)
+	w := d.regs.Load64(base + Reg.Bind.Offset)
 	if w == d.pdcs[i] {
 		return
 	}
@@ -278,16 +278,16 @@ func (d *SoftDevice) takePDC(i int) {
 	if b.Open {
 		state |= 1
 	}
-	seq := d.regs.Load32(base+RegPDC.Offset) &^ 0xffff
-	d.regs.Store32(base+RegPDC.Offset, seq|state)
+	seq := d.regs.Load32(base+Reg.PDC.Offset) &^ 0xffff
+	d.regs.Store32(base+Reg.PDC.Offset, seq|state)
 }
 
 // Received sets the acknowledgements of PDC i: a cumulative PSN and the bitmap above.
 func (d *SoftDevice) Received(i int, cack uint32, sack uint64) {
 	base := d.at.pdcs + uint32(i)*KindPDC.stride()
-	state := d.regs.Load32(base + RegPDC.Offset)
-	d.regs.Store32(base+RegPDC.Offset, state+1<<16)
-	d.regs.Store32(base+RegCACK.Offset, cack)
-	d.regs.Store64(base+RegSACK.Offset, sack)
-	d.regs.Store32(base+RegPDC.Offset, state+2<<16)
+	state := d.regs.Load32(base + Reg.PDC.Offset)
+	d.regs.Store32(base+Reg.PDC.Offset, state+1<<16)
+	d.regs.Store32(base+Reg.CACK.Offset, cack)
+	d.regs.Store64(base+Reg.SACK.Offset, sack)
+	d.regs.Store32(base+Reg.PDC.Offset, state+2<<16)
 }

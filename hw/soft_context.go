@@ -47,20 +47,20 @@ const (
 // record, window and credit.
 func (d *SoftDevice) takeContext(i int, now int64) {
 	c, base := &d.contexts[i], d.at.contexts+uint32(i)*KindContext.stride()
-	if v := d.regs.Load32(base + RegCommit.Offset); v != c.commit && d.apply(c, base, v) {
+	if v := d.regs.Load32(base + Reg.Commit.Offset); v != c.commit && d.apply(c, base, v) {
 		c.commit = v
 	}
-	if w := d.regs.Load64(base + RegRecord.Offset); w != c.record {
+	if w := d.regs.Load64(base + Reg.Record.Offset); w != c.record {
 		c.record = w
 		d.takeRecord(c, w)
 	}
-	c.cwnd = d.regs.Load64(base + RegCwnd.Offset)
-	if v := d.regs.Load64(base + RegCredit.Offset); v != c.creditSeen {
+	c.cwnd = d.regs.Load64(base + Reg.Cwnd.Offset)
+	if v := d.regs.Load64(base + Reg.Credit.Offset); v != c.creditSeen {
 		c.creditSeen = v
 		if int64(v-c.credit) > 0 {
 			c.credit = v
 		} else {
-			d.counters[CounterStaleCredit]++
+			d.counters.StaleCredit++
 		}
 	}
 	c.fill(now, d.cfg.LineRate)
@@ -71,20 +71,20 @@ func (d *SoftDevice) takeContext(i int, now int64) {
 // and the old credit is void. False, without a change, where the engine is
 // about to commit again: CTL is stored first and COMMIT last.
 func (d *SoftDevice) apply(c *softContext, base, commit uint32) (taken bool) {
-	ctl, gen := d.regs.Load32(base+RegCtl.Offset), uint8(commit)
-	rate, burst := d.regs.Load32(base+RegRate.Offset), d.regs.Load32(base+RegBurst.Offset)
-	if uint8(ctl>>24) != uint8(commit>>8) || d.regs.Load32(base+RegCtl.Offset) != ctl {
+	ctl, gen := d.regs.Load32(base+Reg.Ctl.Offset), uint8(commit)
+	rate, burst := d.regs.Load32(base+Reg.Rate.Offset), d.regs.Load32(base+Reg.Burst.Offset)
+	if uint8(ctl>>24) != uint8(commit>>8) || d.regs.Load32(base+Reg.Ctl.Offset) != ctl {
 		return false
 	}
 	mode := Mode(ctl >> 1 & 7)
 	if uint8(ctl>>8) != gen || mode > ModeRate {
 		d.fault |= FaultCommit
-		d.counters[CounterGenMismatch]++
+		d.counters.GenMismatch++
 		return true
 	}
 	if gen != c.gen {
 		c.acked, c.credit = c.sent, c.creditUsed
-		c.creditSeen = d.regs.Load64(base + RegCredit.Offset)
+		c.creditSeen = d.regs.Load64(base + Reg.Credit.Offset)
 		c.index, c.head, c.record = 0, 0, 0
 		c.probe, c.flags = false, 0
 	}
@@ -100,9 +100,9 @@ func (d *SoftDevice) takeRecord(c *softContext, w uint64) {
 	index := uint16(w)
 	switch {
 	case uint8(w>>24) != c.gen:
-		d.counters[CounterGenMismatch]++
+		d.counters.GenMismatch++
 	case int16(index-c.index) <= 0:
-		d.counters[CounterStaleDoorbells]++
+		d.counters.StaleDoorbells++
 	default:
 		c.index = index
 	}
@@ -179,9 +179,9 @@ func (d *SoftDevice) send(i int) {
 	lasts := n*8*1_000_000_000 + d.portPart
 	d.portFree += lasts / d.cfg.LineRate
 	d.portPart = lasts % d.cfg.LineRate
-	d.counters[CounterTXPackets]++
-	d.counters[CounterTXBytes] += uint64(n)
-	d.regs.Store32(d.at.contexts+uint32(i)*KindContext.stride()+RegLastTX.Offset,
+	d.counters.TXPackets++
+	d.counters.TXBytes += uint64(n)
+	d.regs.Store32(d.at.contexts+uint32(i)*KindContext.stride()+Reg.LastTX.Offset,
 		uint32(NsToTicks(d.portFree, d.cfg.TickPs)))
 	flags := uint8(0)
 	if c.probe {
@@ -202,21 +202,21 @@ func (d *SoftDevice) publish(i int, now int64) {
 	if c.enabled && c.blockedBy(d.cfg.MTU) == 0 {
 		state |= 1
 	}
-	d.regs.Store64(base+RegSent.Offset, c.sent)
-	d.regs.Store64(base+RegAcked.Offset, c.acked)
-	d.regs.Store64(base+RegCreditUsed.Offset, c.creditUsed)
-	d.regs.Store32(base+RegState.Offset, state)
+	d.regs.Store64(base+Reg.Sent.Offset, c.sent)
+	d.regs.Store64(base+Reg.Acked.Offset, c.acked)
+	d.regs.Store64(base+Reg.CreditUsed.Offset, c.creditUsed)
+	d.regs.Store32(base+Reg.State.Offset, state)
 }
 
 func (d *SoftDevice) countBlocked(b blocked, ns uint64) {
 	if b&blockedWindow != 0 {
-		d.counters[CounterWindowBlockedNs] += ns
+		d.counters.WindowBlockedNs += ns
 	}
 	if b&blockedCredit != 0 {
-		d.counters[CounterCreditBlockedNs] += ns
+		d.counters.CreditBlockedNs += ns
 	}
 	if b&blockedRate != 0 {
-		d.counters[CounterRateBlockedNs] += ns
+		d.counters.RateBlockedNs += ns
 	}
 }
 

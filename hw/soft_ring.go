@@ -22,18 +22,18 @@ type softRing struct {
 // takeRing acts on a change of ring i's control word.
 func (d *SoftDevice) takeRing(i int) {
 	r, base := &d.rings[i], d.ringAt(i)
-	ctl := d.regs.Load32(base + RegRingCtl.Offset)
+	ctl := d.regs.Load32(base + Reg.RingCtl.Offset)
 	if ctl == r.ctl {
 		return
 	}
 	*r = softRing{ctl: ctl, lost: r.lost}
-	d.regs.Store32(base+RegRingState.Offset, ctl)
+	d.regs.Store32(base+Reg.RingState.Offset, ctl)
 	if ctl&1 == 0 {
 		return
 	}
 	r.lost = 0
-	d.regs.Store32(base+RegLost.Offset, 0)
-	addr := d.regs.Load64(base + RegRingAddr.Offset)
+	d.regs.Store32(base+Reg.Lost.Offset, 0)
+	addr := d.regs.Load64(base + Reg.RingAddr.Offset)
 	log2 := ctl >> 4 & 15
 	if log2 < minRingLog || addr%4096 != 0 || addr > 1<<32-4096 || addr+entryLen<<log2 > uint64(d.host.Size()) {
 		d.fault |= FaultRing // off until the control word changes
@@ -72,7 +72,7 @@ func (d *SoftDevice) put(i uint8, events []Event) (n int) {
 	if len(events) == 0 {
 		return 0
 	}
-	r, now := &d.rings[i], uint32(d.regs.Load64(atClock+RegNow.Offset))
+	r, now := &d.rings[i], uint32(d.regs.Load64(atClock+Reg.Now.Offset))
 	first, last := &r.entries[r.at], events[0].last()|r.phase
 	for n < len(events) {
 		part := events[n:min(n+len(d.marks), n+len(r.entries)-r.at, len(events))]
@@ -142,7 +142,7 @@ func (d *SoftDevice) room(i uint8, n int) int {
 	if free := r.free(); n <= free {
 		return free
 	}
-	r.cons = d.regs.Load32(d.ringAt(int(i)) + RegCons.Offset)
+	r.cons = d.regs.Load32(d.ringAt(int(i)) + Reg.Cons.Offset)
 	return r.free()
 }
 
@@ -157,8 +157,8 @@ func (d *SoftDevice) lose(i uint8, e *Event) {
 	d.contexts[e.Context].flags = FlagLost
 	r := &d.rings[i]
 	r.lost++
-	d.counters[CounterEventsLost]++
-	d.regs.Store32(d.ringAt(int(i))+RegLost.Offset, r.lost)
+	d.counters.EventsLost++
+	d.regs.Store32(d.ringAt(int(i))+Reg.Lost.Offset, r.lost)
 }
 
 // count counts events by type, a run of the same type at once.

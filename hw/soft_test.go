@@ -35,9 +35,11 @@ func TestWindowRule(t *testing.T) {
 	soft.Ack(0, 4096)
 	soft.Step(40_000)
 	require.EqualValues(t, 4*4096, c.Sent(), "one packet always fits an empty window")
-	require.Positive(t, dev.Counter(CounterWindowBlockedNs))
-	require.EqualValues(t, 4, dev.Counter(CounterTXPackets))
-	require.EqualValues(t, NsToTicks(30_000+327, UETTickPs), c.LastTX())
+	require.Positive(t, dev.Counters().WindowBlockedNs)
+	require.EqualValues(t, 4, dev.Counters().TXPackets)
+	last, err := dev.Load(Reg.LastTX, 0)
+	require.NoError(t, err)
+	require.Equal(t, NsToTicks(30_000+327, UETTickPs), last)
 }
 
 // TestCreditRule: credit is a total; an older one is ignored and counted.
@@ -55,11 +57,11 @@ func TestCreditRule(t *testing.T) {
 	require.EqualValues(t, 32, c.CreditUsed())
 	c.SetCredit(20)
 	soft.Step(20_000)
-	require.EqualValues(t, 1, dev.Counter(CounterStaleCredit))
+	require.EqualValues(t, 1, dev.Counters().StaleCredit)
 	c.SetCredit(48)
 	soft.Step(30_000)
 	require.EqualValues(t, 48, c.CreditUsed())
-	require.Positive(t, dev.Counter(CounterCreditBlockedNs))
+	require.Positive(t, dev.Counters().CreditBlockedNs)
 }
 
 // TestTokenBucketPaces: a token bucket paces.
@@ -72,7 +74,7 @@ func TestTokenBucketPaces(t *testing.T) {
 		soft.Step(now)
 	}
 	require.InDelta(t, 6.25e6, float64(c.Sent()), 10*4096, "half of 100 Gb/s for a millisecond")
-	require.Positive(t, dev.Counter(CounterRateBlockedNs))
+	require.Positive(t, dev.Counters().RateBlockedNs)
 }
 
 // TestTokenBucketKeepsFractions: the bucket keeps fractions and a long time between steps counts whole.
@@ -157,9 +159,9 @@ func TestDoorbellIdempotent(t *testing.T) {
 	require.EqualValues(t, 5, ring(9, 5))
 	require.EqualValues(t, 5, ring(9, 5))
 	require.EqualValues(t, 5, ring(9, 3))
-	require.EqualValues(t, 1, dev.Counter(CounterStaleDoorbells))
+	require.EqualValues(t, 1, dev.Counters().StaleDoorbells)
 	require.EqualValues(t, 5, ring(8, 20))
-	require.Positive(t, dev.Counter(CounterGenMismatch))
+	require.Positive(t, dev.Counters().GenMismatch)
 	require.EqualValues(t, 30_005, ring(9, 30_005))
 	require.EqualValues(t, 60_005, ring(9, 60_005))
 	require.EqualValues(t, 65_540, ring(9, 4), "the index wraps")
@@ -222,8 +224,8 @@ func TestNewGenerationIsANewLife(t *testing.T) {
 // TestCommitRefusesAnotherGeneration: a commit whose generation is not that of CTL is refused.
 func TestCommitRefusesAnotherGeneration(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
-	require.NoError(t, dev.Store(RegCtl, 0, 1|5<<8|1<<24))
-	require.NoError(t, dev.Store(RegCommit, 0, 1<<8|6))
+	require.NoError(t, dev.Store(Reg.Ctl, 0, 1|5<<8|1<<24))
+	require.NoError(t, dev.Store(Reg.Commit, 0, 1<<8|6))
 	soft.Step(1)
 	require.Equal(t, FaultCommit, dev.Faults())
 	dev.ClearFaults(FaultRing)
@@ -232,7 +234,7 @@ func TestCommitRefusesAnotherGeneration(t *testing.T) {
 	dev.ClearFaults(FaultCommit)
 	soft.Step(3)
 	require.Zero(t, dev.Faults())
-	require.NoError(t, dev.Store(RegRing, 0, doorbellWord(1, DoorbellTX, 0, 99)))
+	require.NoError(t, dev.Store(Reg.Ring, 0, doorbellWord(1, DoorbellTX, 0, 99)))
 	soft.Step(4)
 	require.Equal(t, FaultDoorbell, dev.Faults())
 }
@@ -271,9 +273,7 @@ func TestEventsAreCountedByType(t *testing.T) {
 	soft.Post(events...)
 	soft.Post(events[1])
 	soft.Step(1)
-	for c, want := range map[Counter]uint64{CounterRXPackets: 4, CounterCNPs: 3, CounterNACKs: 2} {
-		require.Equal(t, want, dev.Counter(c), c)
-	}
+	require.Equal(t, Counters{RXPackets: 4, CNPs: 3, NACKs: 2}, dev.Counters())
 }
 
 func TestSoftErrors(t *testing.T) {

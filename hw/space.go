@@ -45,7 +45,7 @@ type Memory struct{ words []uint64 }
 // NewMemory returns a zeroed space of at least size bytes on the heap.
 func NewMemory(size uint32) *Memory { return &Memory{make([]uint64, (uint64(size)+7)/8)} }
 
-// WrapMemory returns a space over b, which must start at a multiple of 8; a last
+// WrapMemory returns a space over b, such as a file mapped by several processes, which must start at a multiple of 8; a last
 // incomplete word is left out. The error is [ErrSpace].
 func WrapMemory(b []byte) (*Memory, error) {
 	if !isSpace(b) {

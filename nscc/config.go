@@ -17,7 +17,7 @@ var ErrConfig = errors.New("nscc: invalid configuration")
 // Limits of [Config]. With these limits no sum or product of the package overflows,
 // whatever a peer sends.
 const (
-	MaxMTU    int64 = 1 << 16   // largest nominal packet, bytes
+	maxMTU    int64 = 1 << 16   // largest nominal packet, bytes
 	MaxWindow int64 = 1<<32 - 1 // largest window, bytes
 	MaxRate   int64 = 1 << 42   // largest link rate, bytes a second (35 Tb/s)
 	maxRTTSec       = 60        // largest base round trip, seconds
@@ -103,7 +103,7 @@ type Config struct {
 	LinkRate     int64 // the sender's, bytes a second, 1 to MaxRate
 	ReceiverRate int64 // bytes a second; 0: not known, the sender's
 	BaseRTT      int64 // config_base_rtt, ticks, 1 to 60 s: longest path, idle network, one MTU
-	MTU          int64 // largest nominal packet, bytes, 65 to MaxMTU and to MaxWnd
+	MTU          int64 // largest nominal packet, bytes, 65 to maxMTU and to MaxWnd
 	Trimming     bool  // switches trim packets instead of dropping them
 	Unmeasured   bool  // BaseRTT is a guess: ProfileAdaptive takes the first sample instead
 	RCCC         bool  // receiver credits are on too: last-hop trims are theirs
@@ -187,7 +187,7 @@ func (c *Config) validate() error {
 		check.Range(ErrConfig, "LinkRate", c.LinkRate, 1, MaxRate),
 		check.Range(ErrConfig, "ReceiverRate", c.ReceiverRate, 0, MaxRate),
 		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 1, maxRTT),
-		check.Range(ErrConfig, "MTU", c.MTU, htsimHeader+1, MaxMTU),
+		check.Range(ErrConfig, "MTU", c.MTU, htsimHeader+1, maxMTU),
 		check.Range(ErrConfig, "InitialCwnd", c.InitialCwnd, 0, MaxWindow),
 		check.Range(ErrConfig, "AckTrigger", c.AckTrigger, 0, MaxWindow),
 		c.Tuning.validate(maxRTT),

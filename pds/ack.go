@@ -97,7 +97,7 @@ func (a *Ack) Validate() error {
 	switch {
 	case !TypeACK.Allows(a.Next):
 		return ErrNextHdr
-	case a.Flags.Req() == AckReqReserved:
+	case a.Flags.Req() == ackReqReserved:
 		return ErrFlags
 	case a.SPDCID == 0 || a.DPDCID == 0:
 		return ErrPDCID

@@ -10,7 +10,7 @@ import (
 // Sizes of a [Control] packet.
 const (
 	ControlLen     = 16
-	NegotiationLen = 20 // of a NEGOTIATION with PayloadOnOff
+	negotiationLen = 20 // of a NEGOTIATION with PayloadOnOff
 )
 
 // Control is a control packet, CP.
@@ -50,7 +50,7 @@ const FeatureSYNRetxTransfer Features = 1
 // Len returns the size of c on the wire.
 func (c *Control) Len() int {
 	if c.negotiates() {
-		return NegotiationLen
+		return negotiationLen
 	}
 	return ControlLen
 }
@@ -75,7 +75,7 @@ func (c *Control) Decode(b []byte) (int, error) {
 	}
 	features := Features(0)
 	if CtlType(ctl) == CtlNegotiation && Payload(binary.BigEndian.Uint32(b[12:])) == PayloadOnOff {
-		if len(all) < NegotiationLen {
+		if len(all) < negotiationLen {
 			return 0, ErrTruncated
 		}
 		features = Features(binary.BigEndian.Uint32(all[ControlLen:]))
@@ -96,7 +96,7 @@ func (c *Control) Encode(b []byte) (int, error) {
 	if len(b) < n {
 		return 0, ErrTruncated
 	}
-	if n == NegotiationLen {
+	if n == negotiationLen {
 		binary.BigEndian.PutUint32(b[ControlLen:], uint32(c.Features))
 	}
 	b = b[:ControlLen:ControlLen]
@@ -118,7 +118,7 @@ func (c *Control) AppendTo(b []byte) []byte {
 
 // Validate returns [ErrCtlType], [ErrPDCID], or [ErrRange] for undefined features.
 func (c *Control) Validate() error {
-	if c.Ctl.IsReserved() {
+	if c.Ctl.isReserved() {
 		return ErrCtlType
 	}
 	if c.Features != 0 && !c.negotiates() {

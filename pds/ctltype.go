@@ -27,8 +27,8 @@ var ctlNames = [...]string{"NOOP", "ACK_REQ", "CLEAR_CMD", "CLEAR_REQ", "CLOSE_C
 // String returns the specification's name, or the number of a reserved value.
 func (c CtlType) String() string { return enum.Name(ctlNames[:], c) }
 
-// IsReserved reports whether no meaning is assigned to c.
-func (c CtlType) IsReserved() bool { return c > CtlNegotiation }
+// isReserved reports whether no meaning is assigned to c.
+func (c CtlType) isReserved() bool { return c > CtlNegotiation }
 
 // ConsumesPSN reports whether a control packet of this type takes a PSN and is
 // retransmitted until acknowledged.

@@ -31,20 +31,3 @@ func Example() {
 	// ACK_CC cack=336 psn=336 spdc=16401 dpdc=16385 UET_HDR_NONE mpr=8 sack=336:0x0000000000000000 nscc service=1280ns rcvd=17 pend=0 ooo=0
 	// 400000000000015040114001000800000000000000000000000a000000110000
 }
-
-// What a source reads of nearly every acknowledgement, without a copy of the rest.
-func ExampleAckCCView() {
-	wire := (&pds.AckCC{
-		Ack:  pds.Ack{Next: pds.NextResponse, CACK: 335, Offset: 2, SPDCID: 0x4011, DPDCID: 0x4001, Flags: pds.FlagM},
-		SACK: pds.SACK{MPR: 8, SACKOffset: 2, Bitmap: 1},
-	}).AppendTo(nil)
-
-	if len(wire) < pds.AckCCLen {
-		return
-	}
-	if v := (*pds.AckCCView)(wire); v.Plain() {
-		fmt.Println(v.DPDCID(), v.CACK(), v.AckPSN(), v.SACKBase(), v.Bitmap(), v.Flags()&pds.FlagM != 0)
-	}
-	// Output:
-	// 16385 335 337 337 1 true
-}

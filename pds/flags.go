@@ -55,7 +55,7 @@ const (
 	AckReqNone     AckReq = 0 // nothing
 	AckReqClear    AckReq = 1 // a clear of guaranteed responses
 	AckReqClose    AckReq = 2 // a close of the PDC
-	AckReqReserved AckReq = 3 // not legal
+	ackReqReserved AckReq = 3 // not legal
 )
 
 var ackReqNames = [...]string{"none", "REQ_CLEAR", "REQ_CLOSE", "reserved"}

@@ -238,7 +238,7 @@ func TestControlNegotiationOfFeatures(t *testing.T) {
 	var c Control
 	n, err := c.Decode(b)
 	require.NoError(t, err)
-	require.Equal(t, NegotiationLen, n)
+	require.Equal(t, negotiationLen, n)
 	require.Equal(t, Control{Ctl: CtlNegotiation, Flags: FlagISROD | FlagAR | FlagSYN, SPDCID: 7, PSN: 0x12000,
 		Payload: PayloadOnOff, Features: FeatureSYNRetxTransfer}, c)
 	require.NoError(t, c.Validate())

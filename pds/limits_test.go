@@ -15,7 +15,7 @@ func TestOnePastTheLast(t *testing.T) {
 		err, want error
 	}{
 		{(&Prologue{Type: TypeRODCCReq + 1, Next: NextRequestStd}).Validate(), ErrType},
-		{(&Prologue{Type: TypeReserved}).Validate(), ErrType},
+		{(&Prologue{Type: typeReserved}).Validate(), ErrType},
 		{(&RUDI{Type: TypeRUDReq, Next: NextRequestStd}).Validate(), ErrType},
 		{(&TSS{AN: 1}).Validate(), nil},
 		{(&TSS{AN: 2}).Validate(), ErrRange},

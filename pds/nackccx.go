@@ -4,8 +4,8 @@ package pds
 
 import "fmt"
 
-// NackCCXLen is the size of a [NackCCX].
-const NackCCXLen = 32
+// nackCCXLen is the size of a [NackCCX].
+const nackCCXLen = 32
 
 // NackCCX is a refusal with proprietary congestion state.
 //
@@ -38,7 +38,7 @@ func (n *NackCCX) NCCXType() CCType { return CCType(n.State[0] >> 4) }
 // Decode sets n from the front of b and returns the length of the header. The
 // errors are [ErrTruncated] and [ErrType]; n is then unchanged.
 func (n *NackCCX) Decode(b []byte) (int, error) {
-	if len(b) < NackCCXLen {
+	if len(b) < nackCCXLen {
 		return 0, ErrTruncated
 	}
 	if Type(b[0]>>3) != TypeNACKCCX {
@@ -46,24 +46,24 @@ func (n *NackCCX) Decode(b []byte) (int, error) {
 	}
 	n.Nack.get(b)
 	n.State = [16]byte(b[NackLen:])
-	return NackCCXLen, nil
+	return nackCCXLen, nil
 }
 
 // Encode writes n to the front of b and returns the length of the header. The
 // only error is [ErrTruncated].
 func (n *NackCCX) Encode(b []byte) (int, error) {
-	if len(b) < NackCCXLen {
+	if len(b) < nackCCXLen {
 		return 0, ErrTruncated
 	}
 	n.Nack.put(b, TypeNACKCCX)
 	*(*[16]byte)(b[NackLen:]) = n.State
-	return NackCCXLen, nil
+	return nackCCXLen, nil
 }
 
 // AppendTo appends n to b.
 func (n *NackCCX) AppendTo(b []byte) []byte {
-	b = extend(b, NackCCXLen)
-	n.Encode(b[len(b)-NackCCXLen:])
+	b = extend(b, nackCCXLen)
+	n.Encode(b[len(b)-nackCCXLen:])
 	return b
 }
 

@@ -57,12 +57,12 @@ func (p *Prologue) Ctl() CtlType { return CtlType(p.Next) }
 // [ErrNextHdr] for a next_hdr that may not follow the type.
 func (p *Prologue) Validate() error {
 	switch {
-	case p.Type == TypeReserved || p.Type > TypeRODCCReq:
+	case p.Type == typeReserved || p.Type > TypeRODCCReq:
 		return ErrType
 	case p.Type == TypeTSS:
 		return nil
 	case p.Type == TypeCP:
-		return errorIf(p.Ctl().IsReserved(), ErrCtlType)
+		return errorIf(p.Ctl().isReserved(), ErrCtlType)
 	default:
 		return errorIf(!p.Type.Allows(p.Next), ErrNextHdr)
 	}
@@ -91,7 +91,7 @@ func PeekType(b []byte) (Type, error) {
 		return 0, ErrTruncated
 	}
 	t := Type(b[0] >> 3)
-	if t == TypeReserved || t > TypeRODCCReq {
+	if t == typeReserved || t > TypeRODCCReq {
 		return 0, ErrType
 	}
 	return t, nil

@@ -9,7 +9,7 @@ import "github.com/uetcc/uetcc/internal/enum"
 type Type uint8
 
 const (
-	TypeReserved Type = 0  // no packet
+	typeReserved Type = 0  // no packet
 	TypeTSS      Type = 1  // transport security header, with a different layout
 	TypeRUDReq   Type = 2  // reliable unordered request
 	TypeRODReq   Type = 3  // reliable ordered request
@@ -41,9 +41,9 @@ func (t Type) IsROD() bool { return t == TypeRODReq || t == TypeRODCCReq }
 
 var headerLens = [32]uint8{
 	TypeRUDReq: RequestLen, TypeRODReq: RequestLen, TypeRUDCCReq: RequestCCLen, TypeRODCCReq: RequestCCLen,
-	TypeRUDIReq: RUDILen, TypeRUDIResp: RUDILen, TypeUUDReq: UUDLen,
+	TypeRUDIReq: RUDILen, TypeRUDIResp: RUDILen, TypeUUDReq: uudLen,
 	TypeACK: AckLen, TypeACKCC: AckCCLen, TypeACKCCX: AckCCXLen,
-	TypeNACK: NackLen, TypeNACKCCX: NackCCXLen, TypeCP: ControlLen,
+	TypeNACK: NackLen, TypeNACKCCX: nackCCXLen, TypeCP: ControlLen,
 }
 
 // HeaderLen returns the size of the PDS header of type t. 0 for reserved types

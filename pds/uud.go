@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// UUDLen is the size of a [UUD] header.
-const UUDLen = 4
+// uudLen is the size of a [UUD] header.
+const uudLen = 4
 
 // UUD is the header of an unreliable datagram, UUD_REQ.
 //
@@ -25,7 +25,7 @@ type UUD struct {
 // Decode sets u from the front of b and returns the length of the header. The
 // errors are [ErrTruncated] and [ErrType]; u is then unchanged.
 func (u *UUD) Decode(b []byte) (int, error) {
-	if len(b) < UUDLen {
+	if len(b) < uudLen {
 		return 0, ErrTruncated
 	}
 	t, next, _ := splitPrologue(binary.BigEndian.Uint16(b))
@@ -33,17 +33,17 @@ func (u *UUD) Decode(b []byte) (int, error) {
 		return 0, ErrType
 	}
 	u.Next = next
-	return UUDLen, nil
+	return uudLen, nil
 }
 
 // Encode writes u to the front of b and returns the length of the header. The
 // only error is [ErrTruncated].
 func (u *UUD) Encode(b []byte) (int, error) {
-	if len(b) < UUDLen {
+	if len(b) < uudLen {
 		return 0, ErrTruncated
 	}
 	binary.BigEndian.PutUint32(b, uint32(joinPrologue(TypeUUDReq, u.Next, 0))<<16)
-	return UUDLen, nil
+	return uudLen, nil
 }
 
 // AppendTo appends u to b.

@@ -12,7 +12,7 @@ import (
 // DefaultGrant is the credit of a turn: 64 quanta, four full packets.
 const DefaultGrant = 64 * QuantumBytes
 
-// PullConfig describes a [PullPolicy].
+// PullConfig is for [NewPullPolicy].
 type PullConfig struct {
 	// MaxCredit is W in bytes, 256 to 2^29: spare credit stops when a sender holds W
 	// beyond the target. Required unless NoIdleCredit.
@@ -32,20 +32,20 @@ type PullConfig struct {
 	LikeHtsim bool
 }
 
-// PullPolicy serves one sender a turn, round robin, and hands spare time to
-// senders with satisfied demand, so such senders can start at once when demand
-// returns. A sender of weight w has w grants in a turn (deficit round robin).
-//
-// Between two senders always wanting at least a grant the credit of any
-// interval differs by at most one grant for each unit of weight.
-type PullPolicy struct {
+// pullPolicy is what [NewPullPolicy] returns.
+type pullPolicy struct {
 	grant     int64
 	idleCap   int64 // whole quanta, in bytes
 	likeHtsim bool
 }
 
-// NewPullPolicy validates c. Errors wrap [ErrConfig].
-func NewPullPolicy(c PullConfig) (*PullPolicy, error) {
+// NewPullPolicy returns a policy that serves one sender a turn, round robin, and hands spare
+// time to senders with satisfied demand, so such senders can start at once when demand
+// returns. A sender of weight w has w grants in a turn (deficit round robin).
+//
+// Between two senders always wanting at least a grant the credit of any interval differs by
+// at most one grant for each unit of weight. Errors wrap [ErrConfig].
+func NewPullPolicy(c PullConfig) (GrantPolicy, error) {
 	c.Grant = cmp.Or(c.Grant, DefaultGrant)
 	least := int64(QuantumBytes)
 	if c.NoIdleCredit {
@@ -61,18 +61,18 @@ func NewPullPolicy(c PullConfig) (*PullPolicy, error) {
 	if c.Grant%QuantumBytes != 0 {
 		return nil, fmt.Errorf("%w: Grant is %d, want a multiple of %d", ErrConfig, c.Grant, QuantumBytes)
 	}
-	return &PullPolicy{grant: c.Grant, idleCap: roundDown(c.MaxCredit), likeHtsim: c.LikeHtsim}, nil
+	return &pullPolicy{grant: c.Grant, idleCap: roundDown(c.MaxCredit), likeHtsim: c.LikeHtsim}, nil
 }
 
 // maxGrant bounds a turn so the pacer time stays in range at any speed.
 const maxGrant = 1 << 18
 
 // Start lets the pacer run at once.
-func (p *PullPolicy) Start(now int64) int64 { return now }
+func (p *pullPolicy) Start(now int64) int64 { return now }
 
 // Update makes a sender active if in need of credit or owed an answer, idle if ahead
 // of the target by less than W.
-func (p *PullPolicy) Update(t *Senders, i Slot, owed bool) {
+func (p *pullPolicy) Update(t *Senders, i Slot, owed bool) {
 	s := &t.slab[i]
 	switch {
 	case s.list == ListActive:
@@ -84,7 +84,7 @@ func (p *PullPolicy) Update(t *Senders, i Slot, owed bool) {
 }
 
 // Next serves the head of the active list, or else of the idle list.
-func (p *PullPolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
+func (p *pullPolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 	if t.active.n == 0 {
 		return p.serveIdle(t, pace)
 	}
@@ -109,7 +109,7 @@ func (p *PullPolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 
 // satisfy takes the sender in i, about to receive the last n bytes asked for, off the
 // active list.
-func (p *PullPolicy) satisfy(t *Senders, i Slot, n int64) {
+func (p *pullPolicy) satisfy(t *Senders, i Slot, n int64) {
 	s := &t.slab[i]
 	s.turn = s.weight
 	if s.cum+n-s.target < p.idleCap || p.likeHtsim {
@@ -119,7 +119,7 @@ func (p *PullPolicy) satisfy(t *Senders, i Slot, n int64) {
 	}
 }
 
-func (p *PullPolicy) serveIdle(t *Senders, pace *Pace) (Grant, bool) {
+func (p *pullPolicy) serveIdle(t *Senders, pace *Pace) (Grant, bool) {
 	if t.idle.n == 0 {
 		return Grant{}, false
 	}

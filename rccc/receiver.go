@@ -12,7 +12,7 @@ import (
 
 // ReceiverConfig describes the destination half of one port.
 type ReceiverConfig struct {
-	// Senders is the capacity of the active sender table, 1 to MaxSenders.
+	// Senders is the capacity of the active sender table, 1 to maxSenders.
 	// Required.
 	Senders int
 
@@ -45,7 +45,7 @@ type ReceiverConfig struct {
 //
 // The owner reports arrivals, polls at the time of [Receiver.Deadline], and sends each
 // grant's cumulative value to the sender. Credit granted in any interval of t nanoseconds
-// is at most the link's bytes in t+1 nanoseconds, plus a grant. With a [SlicePolicy] the
+// is at most the link's bytes in t+1 nanoseconds, plus a grant. With a [slicePolicy] the
 // bound is as much plus a slice, and a byte for each unit of weight.
 //
 // Single writer, except [Senders.Load] of [Receiver.Senders]. The work of every
@@ -84,7 +84,7 @@ func NewReceiver(c ReceiverConfig) (*Receiver, error) {
 		return nil, fmt.Errorf("%w: Policy is missing", ErrConfig)
 	}
 	err := cmp.Or(
-		check.Range(ErrConfig, "Senders", c.Senders, 1, MaxSenders),
+		check.Range(ErrConfig, "Senders", c.Senders, 1, maxSenders),
 		check.Range(ErrConfig, "Rate", c.Rate, minRate, maxRate),
 		check.Range(ErrConfig, "Utilisation", c.Utilisation, minUtilisation, 1),
 		check.Range(ErrConfig, "MaxCredit", c.MaxCredit, 1, maxTotal),

@@ -13,7 +13,7 @@ import (
 	"github.com/uetcc/uetcc/internal/deadline"
 )
 
-func testPull(t testing.TB) *PullPolicy {
+func testPull(t testing.TB) GrantPolicy {
 	p, err := NewPullPolicy(PullConfig{MaxCredit: testW})
 	require.NoError(t, err)
 	return p
@@ -72,7 +72,7 @@ func TestSenderIsHalfACacheLine(t *testing.T) {
 
 func TestNewReceiverNamesTheField(t *testing.T) {
 	for field, change := range map[string]func(*ReceiverConfig){
-		"Senders":     func(c *ReceiverConfig) { c.Senders = MaxSenders + 1 },
+		"Senders":     func(c *ReceiverConfig) { c.Senders = maxSenders + 1 },
 		"Rate":        func(c *ReceiverConfig) { c.Rate = 1 },
 		"Utilisation": func(c *ReceiverConfig) { c.Utilisation = math.NaN() },
 		"MaxCredit":   func(c *ReceiverConfig) { c.MaxCredit = 0 },

@@ -8,8 +8,8 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// MaxSenders is the largest capacity of an active sender table.
-const MaxSenders = 1 << 16
+// maxSenders is the largest capacity of an active sender table.
+const maxSenders = 1 << 16
 
 // Handle names a sender of a table: a generation in the upper 16 bits, odd
 // while the sender is in the table, and a slot in the lower. A handle outlives

@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/internal/deadline"
 )
 
-// SliceConfig describes a [SlicePolicy].
+// SliceConfig is for [NewSlicePolicy].
 type SliceConfig struct {
 	// Slice is the length of a time slice, in nanoseconds, up to a million. Default 1000.
 	Slice int64
@@ -19,14 +19,8 @@ type SliceConfig struct {
 	Carry bool
 }
 
-// SlicePolicy divides the capacity of each time slice equally among the senders with
-// demand at the slice's begin, in proportion to the weights. The unneeded part of a share
-// stays unused. A joining sender waits for the next slice; a leaving sender keeps granted
-// credit.
-//
-// The model is from of UET congestion chapter 8: 12,500 bytes a
-// microsecond at 100 Gb/s, 6,250 each for two senders.
-type SlicePolicy struct {
+// slicePolicy is what [NewSlicePolicy] returns.
+type slicePolicy struct {
 	slice  int64 // ns
 	keep   bool
 	open   bool   // some sender of this slice is not served yet
@@ -35,27 +29,33 @@ type SlicePolicy struct {
 	carry  int64  // left over by the division, billionths of a byte
 }
 
-// NewSlicePolicy validates c. Errors wrap [ErrConfig].
-func NewSlicePolicy(c SliceConfig) (*SlicePolicy, error) {
+// NewSlicePolicy returns a policy that divides the capacity of each time slice equally
+// among the senders with demand at the slice's begin, in proportion to the weights. The
+// unneeded part of a share stays unused. A joining sender waits for the next slice; a
+// leaving sender keeps granted credit.
+//
+// The model is that of UET congestion chapter 8: 12,500 bytes a microsecond at 100 Gb/s,
+// 6,250 each for two senders. Errors wrap [ErrConfig].
+func NewSlicePolicy(c SliceConfig) (GrantPolicy, error) {
 	c.Slice = cmp.Or(c.Slice, 1000)
 	if err := check.Range(ErrConfig, "Slice", c.Slice, 1, maxSlice); err != nil {
 		return nil, err
 	}
-	return &SlicePolicy{slice: c.Slice, keep: c.Carry}, nil
+	return &slicePolicy{slice: c.Slice, keep: c.Carry}, nil
 }
 
 // maxSlice keeps the capacity of a slice in range at any speed, ns.
 const maxSlice = 1e6
 
 // Start begins the first slice's grants at the end of the slice.
-func (p *SlicePolicy) Start(now int64) int64 {
+func (p *slicePolicy) Start(now int64) int64 {
 	p.open = false
 	return deadline.After(now, p.slice)
 }
 
 // Update makes a sender active, from the next slice on: no sender has more credit than
 // asked for, so a sender asking for more has demand, and the rest are owed an answer.
-func (p *SlicePolicy) Update(t *Senders, i Slot, _ bool) {
+func (p *slicePolicy) Update(t *Senders, i Slot, _ bool) {
 	if s := &t.slab[i]; s.list != ListActive {
 		s.stamp = p.number
 		t.Move(i, ListActive)
@@ -64,7 +64,7 @@ func (p *SlicePolicy) Update(t *Senders, i Slot, _ bool) {
 
 // Next serves the next sender of the slice, in the order of joining; the last
 // one's grant carries the wait for the next slice.
-func (p *SlicePolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
+func (p *slicePolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 	if t.active.n == 0 {
 		return Grant{}, false
 	}
@@ -93,7 +93,7 @@ func (p *SlicePolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 
 // begin divides the capacity of a new slice. Capacity too small for a byte each is kept:
 // lost slice by slice, the remainder would leave everybody without credit for ever.
-func (p *SlicePolicy) begin(t *Senders, pace *Pace) {
+func (p *slicePolicy) begin(t *Senders, pace *Pace) {
 	p.open = true
 	p.number++
 	capacity := pace.rate*p.slice + p.carry
@@ -106,6 +106,6 @@ func (p *SlicePolicy) begin(t *Senders, pace *Pace) {
 }
 
 // over reports whether every sender of the present slice was served.
-func (p *SlicePolicy) over(t *Senders) bool {
+func (p *slicePolicy) over(t *Senders) bool {
 	return t.active.n == 0 || t.slab[t.active.head].stamp == p.number
 }

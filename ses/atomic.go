@@ -51,9 +51,9 @@ func (h *Atomic) AppendTo(b []byte) []byte {
 // ([ErrAtomicType]).
 func (h *Atomic) Validate() error {
 	switch {
-	case h.Opcode.IsReserved():
+	case h.Opcode.isReserved():
 		return ErrAtomicOpcode
-	case h.Type.IsReserved():
+	case h.Type.isReserved():
 		return ErrAtomicType
 	}
 	return nil

@@ -53,9 +53,9 @@ func (o AtomicOpcode) noPayload() bool {
 	return o.IsSwap() || o == AtomicRead || o == AtomicInvalidate
 }
 
-// IsReserved reports whether the specification keeps o for later. 0xe0 to 0xfe
+// isReserved reports whether the specification keeps o for later. 0xe0 to 0xfe
 // are the vendors'.
-func (o AtomicOpcode) IsReserved() bool { return reservedAtomic(uint8(o), uint8(AtomicInvalidate)) }
+func (o AtomicOpcode) isReserved() bool { return reservedAtomic(uint8(o), uint8(AtomicInvalidate)) }
 
 // An AtomicType is the type of an atomic's operands. Source: table 3-22.
 type AtomicType uint8
@@ -122,8 +122,8 @@ func (t AtomicType) Size() int {
 	return 0
 }
 
-// IsReserved reports whether the specification keeps t for later. 0xe0 to 0xfe
+// isReserved reports whether the specification keeps t for later. 0xe0 to 0xfe
 // are the vendors'.
-func (t AtomicType) IsReserved() bool { return reservedAtomic(uint8(t), uint8(TypeFP16)) }
+func (t AtomicType) isReserved() bool { return reservedAtomic(uint8(t), uint8(TypeFP16)) }
 
 func reservedAtomic(v, last uint8) bool { return v > last && v < 0xe0 || v == 0xff }

@@ -10,25 +10,25 @@ type Check uint8
 
 const (
 	CheckNone        Check = iota // the request passed
-	CheckVersion                  // version is 0
-	CheckOpcode                   // opcode known and allowed in form, mode and resource index
-	CheckFEP                      // the address has any process
-	CheckJob                      // JobID known there
-	CheckPID                      // PIDonFEP exists in the job
-	CheckIndex                    // resource index in range and valid
-	CheckEnabled                  // resource index enabled
-	CheckGenEnabled               // not disabled until the generation changes
-	CheckGeneration               // ri_generation is current
-	CheckLengths                  // SOM rule, payload and message lengths agree
-	CheckInitiator                // the initiator met no error
-	CheckKey                      // memory key known, or a receive buffer matched
-	CheckJobAllowed               // region or queue open to the job
-	CheckRights                   // region open to the operation
-	CheckMessageSize              // whole message inside the region
-	CheckPacketEnd                // the packet inside the buffer
-	CheckSameBuffer               // same operation on the same buffer as the message's earlier packets
-	CheckIdempotent               // RUDI: region safe for repeats
-	CheckAtomic                   // operation, datatype, size, alignment
+	checkVersion                  // version is 0
+	checkOpcode                   // opcode known and allowed in form, mode and resource index
+	checkFEP                      // the address has any process
+	checkJob                      // JobID known there
+	checkPID                      // PIDonFEP exists in the job
+	checkIndex                    // resource index in range and valid
+	checkEnabled                  // resource index enabled
+	checkGenEnabled               // not disabled until the generation changes
+	checkGeneration               // ri_generation is current
+	checkLengths                  // SOM rule, payload and message lengths agree
+	checkInitiator                // the initiator met no error
+	checkKey                      // memory key known, or a receive buffer matched
+	checkJobAllowed               // region or queue open to the job
+	checkRights                   // region open to the operation
+	checkMessageSize              // whole message inside the region
+	checkPacketEnd                // the packet inside the buffer
+	checkSameBuffer               // same operation on the same buffer as the message's earlier packets
+	checkIdempotent               // RUDI: region safe for repeats
+	checkAtomic                   // operation, datatype, size, alignment
 	CheckRecord                   // room for the message's record
 	CheckHost                     // the host took the data
 	CheckSticky                   // no earlier packet of the message failed

@@ -214,7 +214,7 @@ func (in *Initiator) failureOf(m *message, y *Reply) failure {
 	case RCNoMatch, RCDisabledGen:
 		switch {
 		case y.ReturnCode != RCNoMatch:
-		case y.List == ListOverflow && m.opcode().IsDeferrable():
+		case y.List == listOverflow && m.opcode().IsDeferrable():
 			return failDeferred
 		case m.opcode() == OpcodeDeferrableRTR: // the send is over
 			return failFatal

@@ -56,7 +56,7 @@ func TestInitiatorImplicitResponses(t *testing.T) {
 	qs := sendAll(in, 0, start(t, in, walkWrite()))
 	answer(t, in, &qs[0], ok(&qs[0]))
 	answer(t, in, &qs[3], ok(&qs[3]))
-	require.Equal(t, EventNone, answer(t, in, &qs[1], nil).Kind)
+	require.Equal(t, eventNone, answer(t, in, &qs[1], nil).Kind)
 	require.Equal(t, EventDone, answer(t, in, &qs[2], nil).Kind)
 }
 
@@ -124,7 +124,7 @@ func TestInitiatorAcksOfSeveralPackets(t *testing.T) {
 	require.NoError(t, in.RxAck(0, first, 2, &ev))
 	require.ErrorIs(t, in.RxAck(0, first, 2, &ev), ErrStale, "one is left")
 	next(in, 0, h, &q)
-	require.Equal(t, EventNone, ev.Kind)
+	require.Equal(t, eventNone, ev.Kind)
 	require.NoError(t, in.RxAck(0, first+2, 2, &ev))
 	require.Equal(t, EventDone, ev.Kind)
 }
@@ -173,7 +173,7 @@ func TestInitiatorErrorFailsMessageOnce(t *testing.T) {
 			if i == 1 {
 				y = bad(&qs[i], RCBadMKey, 1)
 			}
-			if ev := answer(t, in, &qs[i], y); ev.Kind != EventNone {
+			if ev := answer(t, in, &qs[i], y); ev.Kind != eventNone {
 				require.Equal(t, EventDone, ev.Kind)
 				require.Equal(t, Outcome{Status: StatusFailed, Code: RCBadMKey}, ev.Outcome)
 				done++
@@ -190,7 +190,7 @@ func TestInitiatorFatalErrorStopsAndGivesNotice(t *testing.T) {
 	okA, _ := next(in, 0, h, &a)
 	okB, _ := next(in, 0, h, &b)
 	require.True(t, okA && okB)
-	require.Equal(t, EventNone, answer(t, in, &a, bad(&a, RCPermViolation, 1)).Kind)
+	require.Equal(t, eventNone, answer(t, in, &a, bad(&a, RCPermViolation, 1)).Kind)
 	more, at := next(in, 0, h, &q)
 	require.False(t, more)
 	require.Equal(t, int64(math.MaxInt64), at)
@@ -214,7 +214,7 @@ func TestInitiatorBadGeneration(t *testing.T) {
 	h := start(t, in, o)
 	qs := sendAll(in, 0, h)
 	for i := range 3 {
-		require.Equal(t, EventNone, answer(t, in, &qs[i], bad(&qs[i], RCBadGeneration, 1)).Kind)
+		require.Equal(t, eventNone, answer(t, in, &qs[i], bad(&qs[i], RCBadGeneration, 1)).Kind)
 	}
 	require.Equal(t, Event{Kind: EventReady, At: 1000, Cookie: 99}, answer(t, in, &qs[3], bad(&qs[3], RCBadGeneration, 1)))
 	again := sendAll(in, 1000, h)
@@ -335,7 +335,7 @@ func TestInitiatorPDSError(t *testing.T) {
 	next(in, 0, h, &b)
 	var ev Event
 	require.NoError(t, in.Error(0, a.Packet, 11, &ev))
-	require.Equal(t, EventNone, ev.Kind)
+	require.Equal(t, eventNone, ev.Kind)
 	require.NoError(t, in.Error(0, b.Packet, 12, &ev))
 	require.Equal(t, Outcome{Status: StatusPDS, Cause: 11}, ev.Outcome, "no notice on a PDC that is gone; the first cause")
 	require.ErrorIs(t, in.Error(0, b.Packet, 12, &ev), ErrStale)
@@ -365,7 +365,7 @@ func TestInitiatorPDSErrorOfAReadThatHasItsData(t *testing.T) {
 				continue
 			}
 			require.NoError(t, in.RxData(0, &y, &ev))
-			require.Equal(t, EventNone, ev.Kind)
+			require.Equal(t, eventNone, ev.Kind)
 		}
 		for _, q := range qs {
 			require.NoError(t, in.Error(0, q.Packet, 11, &ev))
@@ -412,7 +412,7 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 	for i, q := range qs {
 		require.Zero(t, q.Length, "no payload")
 		require.Equal(t, uint32(i)*4096, q.Request.MessageOffset)
-		require.Equal(t, EventNone, answer(t, in, &q, nil).Kind, "the data is still to come")
+		require.Equal(t, eventNone, answer(t, in, &q, nil).Kind, "the data is still to come")
 	}
 	var ev Event
 	require.ErrorIs(t, in.RxData(0, data(16384, 1), &ev), ErrRange)
@@ -527,7 +527,7 @@ func TestInitiatorReadFailsByReturnData(t *testing.T) {
 		require.NoError(t, in.RxData(0, &y, &ev))
 		require.Zero(t, ev.DataLength)
 		for i := answered; i < len(qs); i++ {
-			require.Equal(t, EventNone, ev.Kind)
+			require.Equal(t, eventNone, ev.Kind)
 			ev = answer(t, in, &qs[i], nil)
 		}
 		require.Equal(t, EventDone, ev.Kind)

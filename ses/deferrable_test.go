@@ -38,13 +38,13 @@ func TestDeferrableSendIsRestarted(t *testing.T) {
 				ds, ev := s.send(h)
 				for _, d := range ds {
 					require.Equal(t, RCNoMatch, d.Response.ReturnCode)
-					require.Equal(t, ListOverflow, d.Response.List, "one answer to all packets of a message")
+					require.Equal(t, listOverflow, d.Response.List, "one answer to all packets of a message")
 					require.True(t, d.Guaranteed)
 				}
 				if len(ds) > 1 {
-					require.Equal(t, EventNone, ev.Kind, "all was sent, so no notice is due")
+					require.Equal(t, eventNone, ev.Kind, "all was sent, so no notice is due")
 				}
-				require.Equal(t, EventNone, ev.Kind)
+				require.Equal(t, eventNone, ev.Kind)
 				require.Equal(t, 1, s.Pending())
 				require.False(t, s.HasErrand())
 				require.Empty(t, s.packets(h), "it waits")
@@ -99,7 +99,7 @@ func TestDeferrableSendThatIsRememberedAtLast(t *testing.T) {
 		ds = append(ds, s.arrive(p, ModeRUD))
 	}
 	for i := len(ps) - 1; i >= 0; i-- {
-		require.Equal(t, EventNone, s.answer(ps[i], &ds[i]).Kind)
+		require.Equal(t, eventNone, s.answer(ps[i], &ds[i]).Kind)
 	}
 	s.post(Receive{Length: 16384})
 	require.Equal(t, EventReady, s.restartIt().Kind)
@@ -173,7 +173,7 @@ func TestDeferrableSendForgetsItsToken(t *testing.T) {
 	r, _ := s.request(p)
 	require.NotZero(t, r.Token.Target)
 	refusal := Decision{}
-	refusal.refuse(CheckKey, RCNoMatch)
+	refusal.refuse(checkKey, RCNoMatch)
 	require.Equal(t, EventReady, s.answer(p, &refusal).Kind, "not remembered: again after a while")
 	s.now += defaultBackoff
 	p = s.packets(h)[0]
@@ -205,11 +205,11 @@ func TestDeferrableSendUnderROD(t *testing.T) {
 	s := newTwoSided(t, 1)
 	h := s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
 	d := s.arrive(s.packets(h)[0], ModeROD)
-	require.Equal(t, ListOverflow, d.Response.List)
+	require.Equal(t, listOverflow, d.Response.List)
 	h = s.start(matchedOp(OpcodeDeferrableSend, 0, 10))
 	d = s.arrive(s.packets(h)[0], ModeROD)
 	require.Equal(t, RCNoMatch, d.Response.ReturnCode)
-	require.Equal(t, ListExpected, d.Response.List)
+	require.Equal(t, listExpected, d.Response.List)
 	h = s.start(matchedOp(OpcodeSend, 0, 10))
 	require.Equal(t, RCDisabledGen, s.arriveOne(h, ModeROD).Response.ReturnCode)
 }
@@ -234,10 +234,10 @@ func TestReadyToRestartBeforeTheRefusal(t *testing.T) {
 	ps := s.packets(h)
 	ds := []Decision{s.arrive(ps[0], ModeRUD), s.arrive(ps[1], ModeRUD)}
 	s.post(Receive{Length: 5000})
-	require.Equal(t, EventNone, s.restartIt().Kind, "something is still in flight")
+	require.Equal(t, eventNone, s.restartIt().Kind, "something is still in flight")
 	r, _ := s.request(ps[0])
 	require.Zero(t, r.Token.Target, "a retransmission is as before")
-	require.Equal(t, EventNone, s.answer(ps[0], &ds[0]).Kind)
+	require.Equal(t, eventNone, s.answer(ps[0], &ds[0]).Kind)
 	require.Equal(t, EventReady, s.answer(ps[1], &ds[1]).Kind)
 	_, ev := s.send(h)
 	require.Equal(t, StatusOK, ev.Outcome.Status)
@@ -258,7 +258,7 @@ func TestDeferrableSendRefusedHalfWay(t *testing.T) {
 	r, _ := s.request(ps[0])
 	require.Equal(t, OpcodeMsgError, r.Opcode)
 	d = s.arrive(ps[0], ModeRUD)
-	require.Equal(t, EventNone, s.answer(ps[0], &d).Kind)
+	require.Equal(t, eventNone, s.answer(ps[0], &d).Kind)
 	require.Zero(t, s.Messages())
 	require.Equal(t, 1, s.Pending(), "it is still remembered")
 	s.post(Receive{Length: 10000})
@@ -297,13 +297,13 @@ func TestReadyToRestartRefusals(t *testing.T) {
 	var d Decision
 	r.Flags = FlagSOM
 	s.Receive(&r, Arrival{}, &d)
-	require.Equal(t, CheckLengths, d.Check)
+	require.Equal(t, checkLengths, d.Check)
 	r.Flags = flagsOnly | FlagIE
 	s.Receive(&r, Arrival{}, &d)
-	require.Equal(t, CheckInitiator, d.Check)
+	require.Equal(t, checkInitiator, d.Check)
 	r.Flags = flagsOnly
 	s.Receive(&r, Arrival{Mode: ModeRUDI}, &d)
-	require.Equal(t, CheckOpcode, d.Check)
+	require.Equal(t, checkOpcode, d.Check)
 }
 
 // The initiator has given the send up: it refuses ready to restart, and the buffer is
@@ -606,7 +606,7 @@ func TestKeptBuffersComeBackInOrder(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for range 4 {
-		require.Equal(t, ListOverflow, send(7, OpcodeDeferrableSend).Response.List)
+		require.Equal(t, listOverflow, send(7, OpcodeDeferrableSend).Response.List)
 	}
 	for cookie := range uint64(3) {
 		post(cookie) // kept for the first three
@@ -617,7 +617,7 @@ func TestKeptBuffersComeBackInOrder(t *testing.T) {
 	for cookie := range uint64(4) {
 		require.Equal(t, cookie, send(8, OpcodeSend).Cookie)
 	}
-	require.Equal(t, ListOverflow, send(7, OpcodeDeferrableSend).Response.List)
+	require.Equal(t, listOverflow, send(7, OpcodeDeferrableSend).Response.List)
 	post(4) // kept, and then before one that was never
 	post(5)
 	tg.ClosePeer(7, nil)
@@ -643,7 +643,7 @@ func TestDeferredSendsOfManyPeers(t *testing.T) {
 		var d Decision
 		tg.Receive(&r, Arrival{Peer: peer, Payload: 10}, &d)
 		require.Equal(t, RCNoMatch, d.Response.ReturnCode)
-		return d.Response.List == ListOverflow
+		return d.Response.List == listOverflow
 	}
 	got, order := [3]int{}, []uint64(nil)
 	for range 32 {

@@ -117,9 +117,9 @@ func (t *Target) use(p *plan) {
 func (t *Target) restart(r *Request, d *Decision) {
 	switch {
 	case !r.Flags.Has(flagsOnly):
-		d.refuse(CheckLengths, RCOpViolation)
+		d.refuse(checkLengths, RCOpViolation)
 	case r.Flags&FlagIE != 0:
-		d.refuse(CheckInitiator, RCInitiatorError)
+		d.refuse(checkInitiator, RCInitiatorError)
 	default:
 		d.accept(r)
 		d.Action = ActionRestart

@@ -47,7 +47,7 @@ type Payload struct {
 type EventKind uint8
 
 const (
-	EventNone EventKind = iota // the message goes on
+	eventNone EventKind = iota // the message goes on
 	// EventReady means packets to send again, not before Event.At: a new attempt, or the notice
 	// of giving up.
 	EventReady

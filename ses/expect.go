@@ -67,37 +67,37 @@ type Expected struct {
 // near is as in [Target.Follow], the quicker call in the middle of a message.
 func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bool {
 	*x = Expected{}
-	if v.Flags()&FlagSOM == 0 {
+	if v.flags()&FlagSOM == 0 {
 		return t.expectLater(v, near, a, x)
 	}
-	g := t.grantAt(v.Key(), v.at())
-	if (g.key^v.Key())|uint64((g.head^head(v.word()))&grantHead)|uint64(g.at^v.at()) != 0 || g.epoch != t.epoch {
+	g := t.grantAt(v.key(), v.at())
+	if (g.key^v.key())|uint64((g.head^head(v.word()))&grantHead)|uint64(g.at^v.at()) != 0 || g.epoch != t.epoch {
 		return false
 	}
-	off, n := v.BufferOffset(), v.RequestLength()
+	off, n := v.bufferOffset(), v.requestLength()
 	if off > g.length || uint64(n) > g.length-off {
 		return false
 	}
 	x.Address, x.Cookie, x.Length = g.base+off, g.cookie, min(n, t.mtu)
-	if x.Complete = v.IsWhole(); x.Complete {
+	if x.Complete = v.isWhole(); x.Complete {
 		x.HasData, x.HeaderData = v.data()
 		return n <= t.mtu && int(n) <= a.Payload
 	}
 	x.g = g
-	_, under := t.messages.find(pair{a.Peer, uint64(v.MessageID())})
+	_, under := t.messages.find(pair{a.Peer, uint64(v.messageID())})
 	return n > t.mtu && a.Payload == int(t.mtu) && !under && !t.Scarce(a.Peer)
 }
 
 // expectLater is Expect for a packet behind the first of a message.
 func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expected) bool {
 	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
-	if m.differs(v, v.head()&^(head(FlagEOM)<<48), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.RequestLength() {
+	if m.differs(v, v.head()&^(head(FlagEOM)<<48), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.requestLength() {
 		return false
 	}
 	off, n := v.MessageOffset(), uint32(v.PayloadLength())
 	end := uint64(off) + uint64(n)
 	if n-1 >= t.mtu || int(n) > a.Payload || n > m.length-m.seen ||
-		end > uint64(m.length) || (end == uint64(m.length)) != v.Flags().Has(FlagEOM) {
+		end > uint64(m.length) || (end == uint64(m.length)) != v.flags().Has(FlagEOM) {
 		return false
 	}
 	x.m, x.Address, x.Cookie, x.Offset, x.Length = m, m.base+uint64(off), m.cookie, off, n
@@ -111,11 +111,11 @@ func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expecte
 func (t *Target) Take(v *StandardView, a Arrival, x *Expected) {
 	m := x.m
 	if g := x.g; g != nil {
-		m, _ = t.open(v.head()&^(head(flagsOnly)<<48), v.RequestLength(), a.Peer)
+		m, _ = t.open(v.head()&^(head(flagsOnly)<<48), v.requestLength(), a.Peer)
 		m.base, m.cookie, m.limit, m.region, m.entry = x.Address, x.Cookie, m.length, g.region, g.entry
 		m.gen = Generation(m.head >> 24)
 		m.hasData, m.headerData = v.data()
-		m.key, m.offset, m.at, m.epoch = v.Key(), v.BufferOffset(), v.at(), t.epoch
+		m.key, m.offset, m.at, m.epoch = v.key(), v.bufferOffset(), v.at(), t.epoch
 	}
 	if m != nil {
 		if m.seen += x.Length; x.Complete {

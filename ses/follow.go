@@ -16,7 +16,7 @@ package ses
 // anything else is known about the peer; with a wrong near, Follow returns nil.
 func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Record {
 	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
-	if m.differs(v, v.head(), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.RequestLength() {
+	if m.differs(v, v.head(), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.requestLength() {
 		return nil
 	}
 	off, n := uint64(v.MessageOffset()), uint64(v.PayloadLength())
@@ -40,7 +40,7 @@ func (m *Record) Place(off, n uint32) (address, cookie uint64) {
 // differs returns 0 if a packet with this head repeats the previous packet of m, but for
 // the lengths. The comparison is a single expression, without branches.
 func (m *Record) differs(v *StandardView, h head, peer uint64) uint64 {
-	return (m.peer ^ peer) | (m.key ^ v.Key()) | (m.offset ^ v.BufferOffset()) | uint64(m.head^h) | uint64(m.at^v.at())
+	return (m.peer ^ peer) | (m.key ^ v.key()) | (m.offset ^ v.bufferOffset()) | uint64(m.head^h) | uint64(m.at^v.at())
 }
 
 // lead lets later packets of m follow the passed request r.

@@ -101,11 +101,11 @@ func TestTargetTables(t *testing.T) {
 func TestTargetReopenedIndexHasAnotherGeneration(t *testing.T) {
 	s := newWalkTarget(t)
 	require.NoError(t, s.CloseIndex(0, s.ep, walkIndex))
-	require.Equal(t, CheckIndex, s.send(0).Check)
+	require.Equal(t, checkIndex, s.send(0).Check)
 	gen, err := s.OpenIndex(0, s.ep, walkIndex, Index{})
 	require.NoError(t, err)
 	require.Equal(t, Generation(2), gen)
-	require.Equal(t, CheckGeneration, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = 2 }).Check)
+	require.Equal(t, checkGeneration, s.send(0, func(r *Request, _ *Arrival) { r.MessageID = 2 }).Check)
 }
 
 // Scenario W5 of the fault list: no value comes back within Hold, however the
@@ -180,7 +180,7 @@ func TestTargetKnowsJobsByTheirProcesses(t *testing.T) {
 		tg.Receive(&r, a, &d)
 		return d.Check
 	}
-	for i, known := range [][2]Check{{CheckPID, CheckPID}, {CheckPID, CheckPID}, {CheckJob, CheckPID}, {CheckFEP, CheckFEP}} {
+	for i, known := range [][2]Check{{checkPID, checkPID}, {checkPID, checkPID}, {checkJob, checkPID}, {checkFEP, checkFEP}} {
 		require.Equal(t, known, [2]Check{refused(1), refused(2)})
 		if i < len(eps) {
 			require.NoError(t, tg.RemoveProcess(0, eps[i]))

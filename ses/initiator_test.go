@@ -268,7 +268,7 @@ func TestInitiatorHanded(t *testing.T) {
 	var ev Event
 	for i := range PacketHandle(3) {
 		require.NoError(t, rsp(in, 0, q.Packet+i, nil, &ev))
-		require.Equal(t, EventNone, ev.Kind)
+		require.Equal(t, eventNone, ev.Kind)
 	}
 	require.NoError(t, in.Cancel(0, h, &ev))
 	require.Equal(t, EventReady, ev.Kind)

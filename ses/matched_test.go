@@ -287,7 +287,7 @@ func TestDeferrableSendGivenUpWhenItsBufferIsReady(t *testing.T) {
 					require.Equal(t, flagsOnly|FlagIE, r.Flags&(flagsOnly|FlagIE))
 					require.Zero(t, payload)
 					d := s.arrive(q.Packet, ModeRUD)
-					require.Equal(t, CheckInitiator, d.Check)
+					require.Equal(t, checkInitiator, d.Check)
 					require.Equal(t, RCInitiatorError, d.Response.ReturnCode)
 					require.Zero(t, s.Pending())
 					ev = s.answer(q.Packet, &d)
@@ -315,7 +315,7 @@ func TestDeferrableSendGivenUpInAPause(t *testing.T) {
 	p := s.packets(h)[0]
 	r, _ := s.request(p)
 	refusal := Decision{}
-	refusal.refuse(CheckKey, RCNoMatch)
+	refusal.refuse(checkKey, RCNoMatch)
 	require.EqualValues(t, defaultBackoff, s.answer(p, &refusal).At)
 	var ev Event
 	r.Token.Target = 1
@@ -349,8 +349,8 @@ func TestDeferrableSendGivenUpWithoutANotice(t *testing.T) {
 			s.post(Receive{Length: 10000})
 			s.restartIt()
 			refusal := Decision{}
-			refusal.refuse(CheckKey, RCNoMatch)
-			refusal.Response.List = ListOverflow
+			refusal.refuse(checkKey, RCNoMatch)
+			refusal.Response.List = listOverflow
 			s.answer(s.packets(h)[0], &refusal)
 			require.NoError(s.t, s.in.Cancel(0, h, ev))
 		},

@@ -15,7 +15,7 @@ package ses
 // Sources: UE Specification 1.0.x section 3.4, tables 3-8 ff. and figures 3-11, 3-12
 // and 3-15 for the headers. The mark of a remembered send in a refusal,
 // and the meaning of a rendezvous's buffer_offset, the place of the message's first byte,
-// are not in any public source: see [Rendezvous] and [ListOverflow] for the choice.
+// are not in any public source: see [Rendezvous] and [listOverflow] for the choice.
 
 // pendingState names the event that a pending send waits for.
 type pendingState uint8

@@ -34,20 +34,20 @@ func TestProfiles(t *testing.T) {
 
 // An operation outside of the profile is refused with UNSUPPORTED_OP before anything is looked up.
 func TestProfileRefusesTheRest(t *testing.T) {
-	for p, want := range map[Profile]Check{ProfileAIBase: CheckOpcode, ProfileAIFull: CheckNone} {
+	for p, want := range map[Profile]Check{ProfileAIBase: checkOpcode, ProfileAIFull: CheckNone} {
 		s := newQueueTarget(t)
 		s.post(Receive{Length: 16384, Match: 5})
 		s.ops = profileOps[p] & opsTarget
 		d := s.send(0, tagged(5))
 		require.Equal(t, want, d.Check)
-		require.Equal(t, want == CheckOpcode, d.Response.ReturnCode == RCUnsupportedOp)
+		require.Equal(t, want == checkOpcode, d.Response.ReturnCode == RCUnsupportedOp)
 	}
 }
 
 // Where AI Base treats a deferrable send as a send, one without a buffer is refused like any
 // other, so that its initiator tries again.
 func TestProfileTreatsDeferrableAsSend(t *testing.T) {
-	for p, list := range map[Profile]List{ProfileAIBase: ListExpected, ProfileAIFull: ListOverflow} {
+	for p, list := range map[Profile]List{ProfileAIBase: listExpected, ProfileAIFull: listOverflow} {
 		s := newTwoSided(t, 2)
 		s.defers = p.defers()
 		ds, _ := s.send(s.start(matchedOp(OpcodeDeferrableSend, 0, 100)))

@@ -44,7 +44,7 @@ func TestQueueMatchesInOrderOfPosting(t *testing.T) {
 	other := func(r *Request, _ *Arrival) { r.MessageID = 2 }
 	require.Equal(t, uint64(3), s.send(0, tagged(6), other).Cookie, "wildcard bits")
 	d = s.send(0, tagged(6), func(r *Request, _ *Arrival) { r.MessageID = 3 })
-	require.Equal(t, CheckKey, d.Check)
+	require.Equal(t, checkKey, d.Check)
 	require.Equal(t, RCNoMatch, d.Response.ReturnCode)
 	untagged := func(r *Request, a *Arrival) { r.Opcode, r.MessageID = OpcodeSend, 4 }
 	require.Equal(t, uint64(1), s.send(0, tagged(0), untagged).Cookie)
@@ -158,7 +158,7 @@ func TestQueueJobRestriction(t *testing.T) {
 	_, err := s.OpenIndex(0, s.ep, queueIndex, Index{Kind: IndexQueue, Job: 102})
 	require.NoError(t, err)
 	s.post(Receive{Length: 16384})
-	require.Equal(t, CheckJobAllowed, s.send(0, tagged(0)).Check)
+	require.Equal(t, checkJobAllowed, s.send(0, tagged(0)).Check)
 	require.NotZero(t, s.entries[int(s.ep.slot())*s.perProcess+int(queueIndex)].head, "the buffer is still there")
 }
 
@@ -167,13 +167,13 @@ func TestQueueMessageStaysASend(t *testing.T) {
 	s := newQueueTarget(t)
 	s.post(Receive{Length: 16384})
 	s.send(0, tagged(0))
-	require.Equal(t, CheckSameBuffer, s.send(1).Check)
+	require.Equal(t, checkSameBuffer, s.send(1).Check)
 
 	s = newQueueTarget(t)
 	s.post(Receive{Length: 16384})
 	s.send(0)
 	d := s.send(1, tagged(0))
-	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, checkSameBuffer, d.Check)
 	require.Equal(t, RCPermViolation, d.Response.ReturnCode)
 }
 
@@ -187,14 +187,14 @@ func TestQueueDatagram(t *testing.T) {
 	require.True(t, d.Complete)
 	require.Equal(t, ResponseNone, d.Response.Opcode)
 	d = s.send(0, tagged(0), dgram)
-	require.Equal(t, CheckKey, d.Check)
+	require.Equal(t, checkKey, d.Check)
 	require.Equal(t, ResponseNone, d.Response.Opcode, "no answer to a datagram, ever")
 	require.False(t, d.Guaranteed)
 	d = s.send(0, tagged(0), dgram, func(r *Request, _ *Arrival) { r.Flags, r.RequestLength = FlagSOM|FlagRel, 8192 })
-	require.Equal(t, CheckLengths, d.Check, "a datagram is one packet")
+	require.Equal(t, checkLengths, d.Check, "a datagram is one packet")
 	s.post(Receive{Length: 4096, Cookie: 2})
 	d = s.send(0, tagged(0), dgram, func(r *Request, _ *Arrival) { r.MessageID = 5 })
-	require.Equal(t, CheckLengths, d.Check, "and no message that could be named")
+	require.Equal(t, checkLengths, d.Check, "and no message that could be named")
 	require.Equal(t, ActionNone, d.Action)
 }
 
@@ -226,18 +226,18 @@ func TestQueueMessageEndsWithItsIndex(t *testing.T) {
 	s.post(Receive{Length: 16384})
 	s.send(0, tagged(0))
 	d := s.send(1, tagged(0), again(s, queueIndex, IndexQueue))
-	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, checkSameBuffer, d.Check)
 
 	s = newQueueTarget(t)
 	s.send(0)
 	d = s.send(1, tagged(0), again(s, walkIndex, IndexQueue))
-	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, checkSameBuffer, d.Check)
 
 	s = newWalkTarget(t)
 	s.send(0)
 	gen, err := s.Renew(0, s.ep, walkIndex)
 	require.NoError(t, err)
 	d = s.send(1, func(r *Request, _ *Arrival) { r.Generation = gen })
-	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, checkSameBuffer, d.Check)
 	require.Equal(t, RCPermViolation, d.Response.ReturnCode)
 }

@@ -15,9 +15,9 @@ func (t *Target) Receive(r *Request, a Arrival, d *Decision) {
 	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
 	switch {
 	case !r.Form.IsRequest():
-		d.refuse(CheckOpcode, RCUnsupportedOp)
+		d.refuse(checkOpcode, RCUnsupportedOp)
 	case r.Version != 0:
-		d.refuse(CheckVersion, RCUncor)
+		d.refuse(checkVersion, RCUncor)
 	case r.Opcode.in(opsAside) && a.Mode <= ModeROD:
 		t.aside(r, &a, d)
 	case a.Mode <= ModeROD && !r.Flags.Has(flagsOnly) && r.Form == FormStandard:
@@ -40,7 +40,7 @@ const opsAside = 1<<OpcodeDeferrableRTR | 1<<OpcodeMsgError
 func (t *Target) aside(r *Request, a *Arrival, d *Decision) {
 	switch {
 	case r.Form != FormStandard:
-		d.refuse(CheckOpcode, RCUnsupportedOp)
+		d.refuse(checkOpcode, RCUnsupportedOp)
 	case r.Opcode == OpcodeMsgError:
 		t.abandon(r, a, d)
 	default:
@@ -168,7 +168,7 @@ func (t *Target) refused(r *Request, a *Arrival, d *Decision, p *plan) {
 	case code == RCBadGeneration:
 		d.Response.Generation = p.gen
 	case code == RCNoMatch && r.Opcode.IsDeferrable() && t.postpone(r, a, p):
-		d.Response.List = ListOverflow
+		d.Response.List = listOverflow
 	case code == RCNoMatch && a.Mode == ModeROD && t.entries[p.entry].admits(r.JobID):
 		t.entries[p.entry].state = IndexGenDisabled
 		t.changed()
@@ -216,7 +216,7 @@ func (t *Target) Fail(r *Request, a Arrival, code ReturnCode, d *Decision) {
 	}
 	d.Action = ActionAbort
 	if m := t.find(r, a.Peer); m != nil && a.Mode <= ModeROD && !r.Flags.Has(flagsOnly) {
-		m.code, m.gen, m.list, m.epoch = code, r.Generation, ListExpected, 0
+		m.code, m.gen, m.list, m.epoch = code, r.Generation, listExpected, 0
 	}
 	if r.Opcode.IsRendezvous() {
 		t.dropPull(r, a.Peer)

@@ -68,7 +68,7 @@ func TestRendezvousSend(t *testing.T) {
 				require.Equal(t, i == 0, s.HasErrand())
 				ev = s.answer(ps[i], &d)
 			}
-			require.Equal(t, EventNone, ev.Kind, "not before it is read")
+			require.Equal(t, eventNone, ev.Kind, "not before it is read")
 
 			var x Errand
 			require.True(t, s.Errand(&x))
@@ -88,7 +88,7 @@ func TestRendezvousSend(t *testing.T) {
 			require.ErrorIs(t, s.in.Lent(0, h, c.length-c.eager+1, &ev), ErrRange)
 			if c.length-c.eager > 1 {
 				require.NoError(t, s.in.Lent(0, h, c.length-c.eager-1, &ev))
-				require.Equal(t, EventNone, ev.Kind)
+				require.Equal(t, eventNone, ev.Kind)
 			}
 			require.NoError(t, s.in.Lent(0, h, 1, &ev))
 			require.Equal(t, Outcome{Status: StatusOK, Length: c.length}, ev.Outcome)
@@ -125,7 +125,7 @@ func TestRendezvousSendTruncated(t *testing.T) {
 			var x Errand
 			require.True(t, s.Errand(&x))
 			require.Equal(t, c.read, x.Operation.Length)
-			require.Equal(t, EventNone, ev.Kind)
+			require.Equal(t, eventNone, ev.Kind)
 			require.NoError(t, s.in.Lent(0, h, c.read, &ev))
 		}
 		require.False(t, s.HasErrand())
@@ -169,14 +169,14 @@ func TestRendezvousSendRefusals(t *testing.T) {
 	q := r
 	q.Rendezvous.EagerLength = 20001
 	s.Receive(&q, Arrival{Payload: payload}, &d)
-	require.Equal(t, CheckLengths, d.Check)
+	require.Equal(t, checkLengths, d.Check)
 	q = r
 	q.Form = FormMedium
 	s.Receive(&q, Arrival{Payload: payload}, &d)
-	require.Equal(t, CheckOpcode, d.Check)
+	require.Equal(t, checkOpcode, d.Check)
 	q = r
 	s.Receive(&q, Arrival{Mode: ModeRUDI, Payload: payload}, &d)
-	require.Equal(t, CheckOpcode, d.Check)
+	require.Equal(t, checkOpcode, d.Check)
 	q.Index++
 	s.Receive(&q, Arrival{Payload: payload}, &d)
 	require.Equal(t, RCBadIndex, d.Response.ReturnCode)
@@ -211,10 +211,10 @@ func TestRendezvousSendValidationOrder(t *testing.T) {
 		change func(*Request)
 		want   Check
 	}{
-		{func(r *Request) { r.Index++; r.Rendezvous.EagerLength = 20001 }, CheckIndex},
-		{func(r *Request) { r.Rendezvous.EagerLength = 20001 }, CheckLengths},
-		{func(r *Request) { r.Flags |= FlagIE }, CheckInitiator},
-		{func(*Request) {}, CheckKey},
+		{func(r *Request) { r.Index++; r.Rendezvous.EagerLength = 20001 }, checkIndex},
+		{func(r *Request) { r.Rendezvous.EagerLength = 20001 }, checkLengths},
+		{func(r *Request) { r.Flags |= FlagIE }, checkInitiator},
+		{func(*Request) {}, checkKey},
 	} {
 		var d Decision
 		q := r
@@ -254,7 +254,7 @@ func TestRendezvousSendWithoutABuffer(t *testing.T) {
 	s.post(Receive{Length: 20000, Match: 5})
 	s.now = ev.At
 	_, ev = s.send(h)
-	require.Equal(t, EventNone, ev.Kind)
+	require.Equal(t, eventNone, ev.Kind)
 	require.NoError(t, s.in.Lent(s.now, h, 15000, &ev))
 	require.Equal(t, StatusOK, ev.Outcome.Status)
 }

@@ -26,16 +26,16 @@ var responseOpcodeNames = [...]string{"UET_DEFAULT_RESPONSE", "UET_RESPONSE", "U
 // String returns the specification's name, or the number.
 func (o ResponseOpcode) String() string { return enum.Name(responseOpcodeNames[:], o) }
 
-// IsReserved reports whether the specification keeps o for later: 4 to 0x2f.
-func (o ResponseOpcode) IsReserved() bool { return o > ResponseNone && o < responseVendor }
+// isReserved reports whether the specification keeps o for later: 4 to 0x2f.
+func (o ResponseOpcode) isReserved() bool { return o > ResponseNone && o < responseVendor }
 
 // A List names the matching list of receive buffers, 2 bits; 2 and 3 are the
 // vendors'. Source: table 3-20.
 type List uint8
 
 const (
-	ListExpected List = 0 // a posted buffer; also for RMA
-	ListOverflow List = 1 // the list of unexpected messages; with NO_MATCH, a deferrable send remembered there
+	listExpected List = 0 // a posted buffer; also for RMA
+	listOverflow List = 1 // the list of unexpected messages; with NO_MATCH, a deferrable send remembered there
 )
 
 var listNames = [...]string{"UET_EXPECTED", "UET_OVERFLOW"}
@@ -79,7 +79,7 @@ func (v *Verdict) validate(f Form) error {
 	switch {
 	case v.Version != 0:
 		return ErrVersion
-	case v.Opcode.IsReserved():
+	case v.Opcode.isReserved():
 		return ErrResponseOpcode
 	case (v.Opcode == ResponseWithData) != (f != FormResponse):
 		return ErrOpcodeForm

@@ -10,27 +10,27 @@ import "encoding/binary"
 // MessageOffset are valid while FlagSOM is not set.
 type StandardView [StandardLen]byte
 
-// Opcode returns the operation. Unless [Opcode.IsPlain] the header has a different
+// opcode returns the operation. Unless [Opcode.IsPlain] the header has a different
 // layout.
-func (v *StandardView) Opcode() Opcode { return Opcode(v[0] & opcodeMask) }
+func (v *StandardView) opcode() Opcode { return Opcode(v[0] & opcodeMask) }
 
-// Flags returns the flags.
-func (v *StandardView) Flags() Flags { return Flags(v[1] & flagsMask) }
+// flags returns the flags.
+func (v *StandardView) flags() Flags { return Flags(v[1] & flagsMask) }
 
 // IsEdge reports whether the packet is the first or the last of a message.
 func (v *StandardView) IsEdge() bool { return Flags(v[1])&flagsOnly != 0 }
 
-// IsWhole reports whether the packet is a message.
-func (v *StandardView) IsWhole() bool { return Flags(v[1]).Has(flagsOnly) }
+// isWhole reports whether the packet is a message.
+func (v *StandardView) isWhole() bool { return Flags(v[1]).Has(flagsOnly) }
 
-// MessageID returns message_id.
-func (v *StandardView) MessageID() MessageID { return MessageID(binary.BigEndian.Uint16(v[2:])) }
+// messageID returns message_id.
+func (v *StandardView) messageID() MessageID { return MessageID(binary.BigEndian.Uint16(v[2:])) }
 
-// BufferOffset returns where the operation starts in the target's buffer, bytes.
-func (v *StandardView) BufferOffset() uint64 { return binary.BigEndian.Uint64(v[12:]) }
+// bufferOffset returns where the operation starts in the target's buffer, bytes.
+func (v *StandardView) bufferOffset() uint64 { return binary.BigEndian.Uint64(v[12:]) }
 
-// Key returns the memory key or the match bits.
-func (v *StandardView) Key() uint64 { return binary.BigEndian.Uint64(v[24:]) }
+// key returns the memory key or the match bits.
+func (v *StandardView) key() uint64 { return binary.BigEndian.Uint64(v[24:]) }
 
 // PayloadLength returns how many bytes of data the packet has.
 func (v *StandardView) PayloadLength() uint16 { return binary.BigEndian.Uint16(v[34:]) & maxLength14 }
@@ -46,8 +46,8 @@ func (v *StandardView) data() (has bool, data uint64) {
 	return false, 0
 }
 
-// RequestLength returns how many bytes the whole message has.
-func (v *StandardView) RequestLength() uint32 { return binary.BigEndian.Uint32(v[40:]) }
+// requestLength returns how many bytes the whole message has.
+func (v *StandardView) requestLength() uint32 { return binary.BigEndian.Uint32(v[40:]) }
 
 // word is the first eight bytes: opcode, flags, message_id, ri_generation, job_id.
 func (v *StandardView) word() uint64 { return binary.BigEndian.Uint64(v[0:]) }

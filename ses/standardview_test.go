@@ -21,12 +21,12 @@ func TestStandardViewIsDecode(t *testing.T) {
 		var h Standard
 		_, err := h.Decode(b[:])
 		require.NoError(t, err)
-		require.Equal(t, h.Opcode, v.Opcode())
-		require.Equal(t, h.Flags, v.Flags())
-		require.Equal(t, h.MessageID, v.MessageID())
-		require.Equal(t, h.BufferOffset, v.BufferOffset())
-		require.Equal(t, h.Key, v.Key())
-		require.Equal(t, h.RequestLength, v.RequestLength())
+		require.Equal(t, h.Opcode, v.opcode())
+		require.Equal(t, h.Flags, v.flags())
+		require.Equal(t, h.MessageID, v.messageID())
+		require.Equal(t, h.BufferOffset, v.bufferOffset())
+		require.Equal(t, h.Key, v.key())
+		require.Equal(t, h.RequestLength, v.requestLength())
 		if h.Flags&FlagSOM == 0 {
 			require.Equal(t, h.PayloadLength, v.PayloadLength())
 			require.Equal(t, h.MessageOffset, v.MessageOffset())

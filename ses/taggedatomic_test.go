@@ -42,15 +42,15 @@ func TestTaggedAtomicRefusals(t *testing.T) {
 		check  Check
 		code   ReturnCode
 	}{
-		"beyond the buffer":       {func(r *Request, _ *Arrival) { r.BufferOffset = 57 }, CheckPacketEnd, RCBadAddr},
-		"offset that wraps":       {func(r *Request, _ *Arrival) { r.BufferOffset = ^uint64(0) }, CheckPacketEnd, RCBadAddr},
-		"longer than the buffer":  {func(r *Request, a *Arrival) { r.RequestLength, a.Payload = 72, 72 }, CheckPacketEnd, RCBadAddr},
-		"no such operation":       {func(r *Request, _ *Arrival) { r.Swap.Opcode = AtomicProd }, CheckAtomic, RCAMOUnsupportedOp},
-		"not aligned":             {func(r *Request, _ *Arrival) { r.BufferOffset = 4 }, CheckAtomic, RCAMOUnaligned},
-		"of several packets":      {func(r *Request, _ *Arrival) { r.Flags &^= FlagEOM; r.RequestLength = 16384 }, CheckLengths, RCOpViolation},
-		"may not happen twice":    {func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }, CheckOpcode, RCUnsupportedOp},
-		"a form without the tag":  {func(r *Request, _ *Arrival) { r.Form = FormSmall }, CheckOpcode, RCUnsupportedOp},
-		"an index without queues": {func(r *Request, _ *Arrival) { r.Index, r.Generation = walkIndex, 1 }, CheckOpcode, RCUnsupportedOp},
+		"beyond the buffer":       {func(r *Request, _ *Arrival) { r.BufferOffset = 57 }, checkPacketEnd, RCBadAddr},
+		"offset that wraps":       {func(r *Request, _ *Arrival) { r.BufferOffset = ^uint64(0) }, checkPacketEnd, RCBadAddr},
+		"longer than the buffer":  {func(r *Request, a *Arrival) { r.RequestLength, a.Payload = 72, 72 }, checkPacketEnd, RCBadAddr},
+		"no such operation":       {func(r *Request, _ *Arrival) { r.Swap.Opcode = AtomicProd }, checkAtomic, RCAMOUnsupportedOp},
+		"not aligned":             {func(r *Request, _ *Arrival) { r.BufferOffset = 4 }, checkAtomic, RCAMOUnaligned},
+		"of several packets":      {func(r *Request, _ *Arrival) { r.Flags &^= FlagEOM; r.RequestLength = 16384 }, checkLengths, RCOpViolation},
+		"may not happen twice":    {func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }, checkOpcode, RCUnsupportedOp},
+		"a form without the tag":  {func(r *Request, _ *Arrival) { r.Form = FormSmall }, checkOpcode, RCUnsupportedOp},
+		"an index without queues": {func(r *Request, _ *Arrival) { r.Index, r.Generation = walkIndex, 1 }, checkOpcode, RCUnsupportedOp},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newQueueTarget(t)

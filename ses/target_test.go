@@ -99,7 +99,7 @@ func TestTargetWalkPlacement(t *testing.T) {
 				Action: ActionPlace, Complete: n == 3, Length: 4096, Offset: i * 4096,
 				Address: []uint64{0xba5eadd1, 0xba5ebdd1, 0xba5ecdd1, 0xba5eddd1}[i], Cookie: 7,
 				Response: Response{
-					Verdict: Verdict{List: ListExpected, Opcode: ResponseDefault, ReturnCode: RCOK},
+					Verdict: Verdict{List: listExpected, Opcode: ResponseDefault, ReturnCode: RCOK},
 					JobID:   101, MessageID: 1, Generation: 1, ModifiedLength: 16384,
 				},
 			}, d)
@@ -128,64 +128,64 @@ func TestTargetValidationOrder(t *testing.T) {
 		check Check
 		code  ReturnCode
 	}{
-		{"1 version", nil, []change{func(r *Request, _ *Arrival) { r.Version = 1 }}, CheckVersion, RCUncor},
-		{"2 opcode reserved", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = 0x10 }}, CheckOpcode, RCUnsupportedOp},
-		{"2 opcode of a vendor", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = 0x30 }}, CheckOpcode, RCUnsupportedOp},
-		{"2 opcode not in the form", nil, []change{whole, func(r *Request, _ *Arrival) { r.Form, r.Opcode = FormSmall, OpcodeSend }}, CheckOpcode, RCUnsupportedOp},
-		{"2 opcode not in the mode", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = OpcodeDatagramSend }}, CheckOpcode, RCUnsupportedOp},
-		{"2 atomic over RUDI", nil, []change{atomic, func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }}, CheckOpcode, RCUnsupportedOp},
-		{"2 opcode not on the index", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = OpcodeSend }}, CheckOpcode, RCUnsupportedOp},
-		{"3 no endpoint", func(s *walkTarget) { require.NoError(s.t, s.RemoveProcess(0, s.ep)) }, nil, CheckFEP, RCUndeliverable},
-		{"4 JobID 102", nil, []change{func(r *Request, _ *Arrival) { r.JobID = 102 }}, CheckJob, RCBadJobID},
-		{"5 PIDonFEP 3", nil, []change{func(r *Request, _ *Arrival) { r.PIDonFEP = 3 }}, CheckPID, RCBadPID},
-		{"5 absolute address without a process", nil, []change{func(r *Request, _ *Arrival) { r.Flags &^= FlagRel }}, CheckPID, RCBadPID},
-		{"5 absolute address, unknown job", nil, []change{func(r *Request, _ *Arrival) { r.Flags, r.JobID = r.Flags&^FlagRel, 102 }}, CheckPID, RCBadPID},
-		{"6 RI 0x00b", nil, []change{func(r *Request, _ *Arrival) { r.Index = 0x00b }}, CheckIndex, RCBadIndex},
-		{"6 RI out of range", nil, []change{func(r *Request, _ *Arrival) { r.Index = 0xfff }}, CheckIndex, RCBadIndex},
-		{"7 disabled", func(s *walkTarget) { require.NoError(s.t, s.SetIndexState(s.ep, walkIndex, IndexDisabled)) }, nil, CheckEnabled, RCDisabled},
-		{"8 generation-disabled", func(s *walkTarget) { require.NoError(s.t, s.SetIndexState(s.ep, walkIndex, IndexGenDisabled)) }, nil, CheckGenEnabled, RCDisabledGen},
-		{"9 wrong generation", nil, []change{func(r *Request, _ *Arrival) { r.Generation = 0 }}, CheckGeneration, RCBadGeneration},
-		{"10 SOM shorter than the MTU", nil, []change{func(_ *Request, a *Arrival) { a.Payload = 4095 }}, CheckLengths, RCOpViolation},
-		{"10 SOM longer than the MTU", nil, []change{func(_ *Request, a *Arrival) { a.Payload = 4097 }}, CheckLengths, RCOpViolation},
-		{"10 SOM without EOM carries it all", nil, []change{func(r *Request, _ *Arrival) { r.RequestLength = 4096 }}, CheckLengths, RCOpViolation},
-		{"10 payload_length above the MTU", nil, []change{func(r *Request, a *Arrival) { r.Flags, r.PayloadLength, a.Payload = FlagRel, 4097, 4097 }}, CheckLengths, RCOpViolation},
-		{"10 payload_length above what came", nil, []change{func(r *Request, a *Arrival) { r.Flags, r.PayloadLength, a.Payload = FlagRel, 4096, 4095 }}, CheckLengths, RCOpViolation},
+		{"1 version", nil, []change{func(r *Request, _ *Arrival) { r.Version = 1 }}, checkVersion, RCUncor},
+		{"2 opcode reserved", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = 0x10 }}, checkOpcode, RCUnsupportedOp},
+		{"2 opcode of a vendor", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = 0x30 }}, checkOpcode, RCUnsupportedOp},
+		{"2 opcode not in the form", nil, []change{whole, func(r *Request, _ *Arrival) { r.Form, r.Opcode = FormSmall, OpcodeSend }}, checkOpcode, RCUnsupportedOp},
+		{"2 opcode not in the mode", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = OpcodeDatagramSend }}, checkOpcode, RCUnsupportedOp},
+		{"2 atomic over RUDI", nil, []change{atomic, func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }}, checkOpcode, RCUnsupportedOp},
+		{"2 opcode not on the index", nil, []change{func(r *Request, _ *Arrival) { r.Opcode = OpcodeSend }}, checkOpcode, RCUnsupportedOp},
+		{"3 no endpoint", func(s *walkTarget) { require.NoError(s.t, s.RemoveProcess(0, s.ep)) }, nil, checkFEP, RCUndeliverable},
+		{"4 JobID 102", nil, []change{func(r *Request, _ *Arrival) { r.JobID = 102 }}, checkJob, RCBadJobID},
+		{"5 PIDonFEP 3", nil, []change{func(r *Request, _ *Arrival) { r.PIDonFEP = 3 }}, checkPID, RCBadPID},
+		{"5 absolute address without a process", nil, []change{func(r *Request, _ *Arrival) { r.Flags &^= FlagRel }}, checkPID, RCBadPID},
+		{"5 absolute address, unknown job", nil, []change{func(r *Request, _ *Arrival) { r.Flags, r.JobID = r.Flags&^FlagRel, 102 }}, checkPID, RCBadPID},
+		{"6 RI 0x00b", nil, []change{func(r *Request, _ *Arrival) { r.Index = 0x00b }}, checkIndex, RCBadIndex},
+		{"6 RI out of range", nil, []change{func(r *Request, _ *Arrival) { r.Index = 0xfff }}, checkIndex, RCBadIndex},
+		{"7 disabled", func(s *walkTarget) { require.NoError(s.t, s.SetIndexState(s.ep, walkIndex, IndexDisabled)) }, nil, checkEnabled, RCDisabled},
+		{"8 generation-disabled", func(s *walkTarget) { require.NoError(s.t, s.SetIndexState(s.ep, walkIndex, IndexGenDisabled)) }, nil, checkGenEnabled, RCDisabledGen},
+		{"9 wrong generation", nil, []change{func(r *Request, _ *Arrival) { r.Generation = 0 }}, checkGeneration, RCBadGeneration},
+		{"10 SOM shorter than the MTU", nil, []change{func(_ *Request, a *Arrival) { a.Payload = 4095 }}, checkLengths, RCOpViolation},
+		{"10 SOM longer than the MTU", nil, []change{func(_ *Request, a *Arrival) { a.Payload = 4097 }}, checkLengths, RCOpViolation},
+		{"10 SOM without EOM carries it all", nil, []change{func(r *Request, _ *Arrival) { r.RequestLength = 4096 }}, checkLengths, RCOpViolation},
+		{"10 payload_length above the MTU", nil, []change{func(r *Request, a *Arrival) { r.Flags, r.PayloadLength, a.Payload = FlagRel, 4097, 4097 }}, checkLengths, RCOpViolation},
+		{"10 payload_length above what came", nil, []change{func(r *Request, a *Arrival) { r.Flags, r.PayloadLength, a.Payload = FlagRel, 4096, 4095 }}, checkLengths, RCOpViolation},
 		{"10 end beyond the message", nil, []change{func(r *Request, _ *Arrival) {
 			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel|FlagEOM, 4096, 12289
-		}}, CheckLengths, RCOpViolation},
+		}}, checkLengths, RCOpViolation},
 		{"10 end beyond the message, not its last packet", nil, []change{func(r *Request, _ *Arrival) {
 			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel, 4096, 12289
-		}}, CheckLengths, RCOpViolation},
+		}}, checkLengths, RCOpViolation},
 		{"10 end wraps 32 bits", nil, []change{func(r *Request, _ *Arrival) {
 			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel|FlagEOM, 4096, math.MaxUint32
-		}}, CheckLengths, RCOpViolation},
+		}}, checkLengths, RCOpViolation},
 		{"10 EOM before the end", nil, []change{func(r *Request, _ *Arrival) {
 			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel|FlagEOM, 4096, 4096
-		}}, CheckLengths, RCOpViolation},
+		}}, checkLengths, RCOpViolation},
 		{"10 last bytes without EOM", nil, []change{func(r *Request, _ *Arrival) {
 			r.Flags, r.PayloadLength, r.MessageOffset = FlagRel, 4096, 12288
-		}}, CheckLengths, RCOpViolation},
-		{"10 empty fragment", nil, []change{func(r *Request, _ *Arrival) { r.Flags = FlagRel }}, CheckLengths, RCOpViolation},
-		{"10 fragment of an atomic", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Flags &^= FlagEOM }}, CheckLengths, RCOpViolation},
-		{"10 atomic without its operand", nil, []change{atomic, func(_ *Request, a *Arrival) { a.Payload = 7 }}, CheckLengths, RCOpViolation},
-		{"11 initiator error", nil, []change{func(r *Request, _ *Arrival) { r.Flags |= FlagIE }}, CheckInitiator, RCInitiatorError},
-		{"12 unknown rkey", nil, []change{func(r *Request, _ *Arrival) { r.Key = 0xacce6 }}, CheckKey, RCBadMKey},
-		{"13 job not admitted", func(s *walkTarget) { s.regions[s.region.slot()].Job = 102 }, nil, CheckJobAllowed, RCBadJobID},
-		{"14 read-only region", func(s *walkTarget) { s.regions[s.region.slot()].Rights = RightRead }, nil, CheckRights, RCPermViolation},
-		{"15 region of 16,383 bytes", func(s *walkTarget) { s.regions[s.region.slot()].Length = 16383 }, nil, CheckMessageSize, RCUnsupportedSize},
-		{"15 offset one too far", nil, []change{func(r *Request, _ *Arrival) { r.BufferOffset = 1 }}, CheckMessageSize, RCUnsupportedSize},
-		{"15 offset and length wrap 64 bits", nil, []change{func(r *Request, _ *Arrival) { r.BufferOffset = math.MaxUint64 - 16383 }}, CheckMessageSize, RCUnsupportedSize},
-		{"16 operand longer than the request", nil, []change{atomic, func(r *Request, _ *Arrival) { r.BufferOffset, r.RequestLength = 16383, 1 }}, CheckPacketEnd, RCBadAddr},
-		{"18 RUDI on a region not safe for repeats", nil, []change{func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }}, CheckIdempotent, RCOpViolation},
-		{"19 atomic operation", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Opcode = AtomicProd }}, CheckAtomic, RCAMOUnsupportedOp},
-		{"19 atomic operation reserved", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Opcode = 0x40 }}, CheckAtomic, RCAMOUnsupportedOp},
-		{"19 atomic type", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Type = TypeUint32 }}, CheckAtomic, RCAMOUnsupportedDT},
-		{"19 bits of a floating-point number", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Opcode, r.Swap.Type = AtomicBitOr, TypeDouble }}, CheckAtomic, RCAMOUnsupportedDT},
-		{"19 atomic size", nil, []change{atomic, func(r *Request, _ *Arrival) { r.RequestLength = 7 }}, CheckAtomic, RCAMOUnsupportedSize},
-		{"19 no operand", nil, []change{atomic, func(r *Request, a *Arrival) { r.RequestLength, a.Payload = 0, 0 }}, CheckAtomic, RCAMOUnsupportedSize},
-		{"19 an operation that needs none is no shorter", nil, []change{atomic, func(r *Request, a *Arrival) { r.Swap.Opcode, a.Payload = AtomicInvalidate, 0 }}, CheckAtomic, RCAMOUnsupportedOp},
-		{"19 two operands to compare", nil, []change{atomic, func(r *Request, a *Arrival) { r.Swap.Opcode, r.RequestLength, a.Payload = AtomicSwapEqual, 16, 16 }}, CheckAtomic, RCAMOUnsupportedSize},
-		{"19 atomic alignment", nil, []change{atomic, func(r *Request, _ *Arrival) { r.BufferOffset = 6 }}, CheckAtomic, RCAMOUnaligned},
+		}}, checkLengths, RCOpViolation},
+		{"10 empty fragment", nil, []change{func(r *Request, _ *Arrival) { r.Flags = FlagRel }}, checkLengths, RCOpViolation},
+		{"10 fragment of an atomic", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Flags &^= FlagEOM }}, checkLengths, RCOpViolation},
+		{"10 atomic without its operand", nil, []change{atomic, func(_ *Request, a *Arrival) { a.Payload = 7 }}, checkLengths, RCOpViolation},
+		{"11 initiator error", nil, []change{func(r *Request, _ *Arrival) { r.Flags |= FlagIE }}, checkInitiator, RCInitiatorError},
+		{"12 unknown rkey", nil, []change{func(r *Request, _ *Arrival) { r.Key = 0xacce6 }}, checkKey, RCBadMKey},
+		{"13 job not admitted", func(s *walkTarget) { s.regions[s.region.slot()].Job = 102 }, nil, checkJobAllowed, RCBadJobID},
+		{"14 read-only region", func(s *walkTarget) { s.regions[s.region.slot()].Rights = RightRead }, nil, checkRights, RCPermViolation},
+		{"15 region of 16,383 bytes", func(s *walkTarget) { s.regions[s.region.slot()].Length = 16383 }, nil, checkMessageSize, RCUnsupportedSize},
+		{"15 offset one too far", nil, []change{func(r *Request, _ *Arrival) { r.BufferOffset = 1 }}, checkMessageSize, RCUnsupportedSize},
+		{"15 offset and length wrap 64 bits", nil, []change{func(r *Request, _ *Arrival) { r.BufferOffset = math.MaxUint64 - 16383 }}, checkMessageSize, RCUnsupportedSize},
+		{"16 operand longer than the request", nil, []change{atomic, func(r *Request, _ *Arrival) { r.BufferOffset, r.RequestLength = 16383, 1 }}, checkPacketEnd, RCBadAddr},
+		{"18 RUDI on a region not safe for repeats", nil, []change{func(_ *Request, a *Arrival) { a.Mode = ModeRUDI }}, checkIdempotent, RCOpViolation},
+		{"19 atomic operation", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Opcode = AtomicProd }}, checkAtomic, RCAMOUnsupportedOp},
+		{"19 atomic operation reserved", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Opcode = 0x40 }}, checkAtomic, RCAMOUnsupportedOp},
+		{"19 atomic type", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Type = TypeUint32 }}, checkAtomic, RCAMOUnsupportedDT},
+		{"19 bits of a floating-point number", nil, []change{atomic, func(r *Request, _ *Arrival) { r.Swap.Opcode, r.Swap.Type = AtomicBitOr, TypeDouble }}, checkAtomic, RCAMOUnsupportedDT},
+		{"19 atomic size", nil, []change{atomic, func(r *Request, _ *Arrival) { r.RequestLength = 7 }}, checkAtomic, RCAMOUnsupportedSize},
+		{"19 no operand", nil, []change{atomic, func(r *Request, a *Arrival) { r.RequestLength, a.Payload = 0, 0 }}, checkAtomic, RCAMOUnsupportedSize},
+		{"19 an operation that needs none is no shorter", nil, []change{atomic, func(r *Request, a *Arrival) { r.Swap.Opcode, a.Payload = AtomicInvalidate, 0 }}, checkAtomic, RCAMOUnsupportedOp},
+		{"19 two operands to compare", nil, []change{atomic, func(r *Request, a *Arrival) { r.Swap.Opcode, r.RequestLength, a.Payload = AtomicSwapEqual, 16, 16 }}, checkAtomic, RCAMOUnsupportedSize},
+		{"19 atomic alignment", nil, []change{atomic, func(r *Request, _ *Arrival) { r.BufferOffset = 6 }}, checkAtomic, RCAMOUnaligned},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestTargetRefusesOtherRegionWithinMessage(t *testing.T) {
 	_, err := s.Register(s.ep, walkIndex, Region{Base: 0x1000, Length: walkLength, Key: walkKey, Job: walkJob, Rights: RightWrite})
 	require.NoError(t, err)
 	d := s.send(1)
-	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, checkSameBuffer, d.Check)
 	require.Equal(t, RCPermViolation, d.Response.ReturnCode)
 
 	s = newWalkTarget(t)
@@ -238,12 +238,12 @@ func TestTargetRefusesOtherRegionWithinMessage(t *testing.T) {
 	require.NoError(t, err)
 	s.send(0)
 	d = s.send(1, func(r *Request, _ *Arrival) { r.Key = 1 })
-	require.Equal(t, CheckSameBuffer, d.Check, "another key that is open, too")
+	require.Equal(t, checkSameBuffer, d.Check, "another key that is open, too")
 
 	s = newWalkTarget(t)
 	s.send(0, func(r *Request, _ *Arrival) { r.RequestLength = 8192 })
 	d = s.send(1, func(r *Request, _ *Arrival) { r.RequestLength, r.BufferOffset, r.Flags = 8192, 1, r.Flags|FlagEOM })
-	require.Equal(t, CheckSameBuffer, d.Check, "another offset is another buffer")
+	require.Equal(t, checkSameBuffer, d.Check, "another offset is another buffer")
 }
 
 // The short way for later fragments gives no other answer than the long one: the
@@ -257,7 +257,7 @@ func TestTargetProcessGoneInMidMessage(t *testing.T) {
 	gen, err := s.OpenIndex(0, ep, walkIndex, Index{})
 	require.NoError(t, err)
 	d := s.send(1, func(r *Request, _ *Arrival) { r.Generation = gen })
-	require.Equal(t, CheckPID, d.Check)
+	require.Equal(t, checkPID, d.Check)
 }
 
 // Row 20.
@@ -415,7 +415,7 @@ func TestTargetErrorIsSticky(t *testing.T) {
 // failure is remembered until they have come.
 func TestTargetCountsNoBytesThatAreNotThere(t *testing.T) {
 	s := newWalkTarget(t)
-	require.Equal(t, CheckLengths, s.send(0, func(_ *Request, a *Arrival) { a.Payload-- }).Check)
+	require.Equal(t, checkLengths, s.send(0, func(_ *Request, a *Arrival) { a.Payload-- }).Check)
 	for i := range uint32(3) {
 		require.Equal(t, CheckSticky, s.send(1+i).Check)
 	}
@@ -428,7 +428,7 @@ func TestTargetRefusesOtherLengthWithinMessage(t *testing.T) {
 	s := newWalkTarget(t)
 	s.send(0)
 	d := s.send(1, func(r *Request, _ *Arrival) { r.RequestLength-- })
-	require.Equal(t, CheckLengths, d.Check)
+	require.Equal(t, checkLengths, d.Check)
 }
 
 // Scenario M2: no byte is placed after the key has been withdrawn.
@@ -491,7 +491,7 @@ func TestTargetRefusesMoreBytesThanTheMessageHas(t *testing.T) {
 	for range 82 {
 		require.Equal(t, CheckNone, s.send(1, short).Check)
 	}
-	require.Equal(t, CheckLengths, s.send(1, short).Check)
+	require.Equal(t, checkLengths, s.send(1, short).Check)
 }
 
 func TestTargetLengths(t *testing.T) {
@@ -508,7 +508,7 @@ func TestTargetLengths(t *testing.T) {
 	}
 	s := newWalkTarget(t)
 	d := s.send(0, func(r *Request, a *Arrival) { r.Flags |= FlagEOM; r.RequestLength, a.Payload = 4097, 4097 })
-	require.Equal(t, CheckLengths, d.Check, "MTU+1 is two packets")
+	require.Equal(t, checkLengths, d.Check, "MTU+1 is two packets")
 	d = s.send(0, func(r *Request, _ *Arrival) { r.RequestLength = 4097; r.MessageID = 2 })
 	require.Equal(t, CheckNone, d.Check)
 	d = s.send(3, func(r *Request, _ *Arrival) {
@@ -528,14 +528,14 @@ func TestTargetShortFormsAreWholeMessages(t *testing.T) {
 				d := s.send(0, func(r *Request, a *Arrival) {
 					r.Form, r.Flags, r.MessageID, r.Key, r.RequestLength, a.Mode = form, r.Flags&^FlagSOM|flags, 0, 0, 16383, mode
 				})
-				require.Equal(t, CheckLengths, d.Check, "%v %v %v", form, flags, mode)
+				require.Equal(t, checkLengths, d.Check, "%v %v %v", form, flags, mode)
 				require.Equal(t, RCOpViolation, d.Response.ReturnCode)
 				require.Zero(t, s.Messages())
 			}
 		}
 		s := newWalkTarget(t)
 		d := s.send(0, func(r *Request, _ *Arrival) { r.Form, r.Opcode, r.MessageID = form, OpcodeMsgError, 0 })
-		require.Equal(t, CheckOpcode, d.Check, "only the standard form has it")
+		require.Equal(t, checkOpcode, d.Check, "only the standard form has it")
 	}
 }
 
@@ -544,14 +544,14 @@ func TestTargetRefusesOtherOpcodeWithinMessage(t *testing.T) {
 	s := newWalkTarget(t)
 	s.send(0)
 	d := s.send(1, func(r *Request, _ *Arrival) { r.Opcode = OpcodeRead })
-	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, checkSameBuffer, d.Check)
 	require.Equal(t, RCPermViolation, d.Response.ReturnCode)
 
 	s = newQueueTarget(t)
 	s.post(Receive{Length: 16384})
 	s.send(0, tagged(0))
 	d = s.send(1, tagged(0), func(r *Request, _ *Arrival) { r.Opcode = OpcodeSend })
-	require.Equal(t, CheckSameBuffer, d.Check)
+	require.Equal(t, checkSameBuffer, d.Check)
 }
 
 func TestTargetMaximumLength(t *testing.T) {
@@ -601,7 +601,7 @@ func TestTargetRead(t *testing.T) {
 // What cannot be read is an opcode that nobody knows.
 func TestTargetRefusesWhatHasNoForm(t *testing.T) {
 	d := newWalkTarget(t).send(0, func(r *Request, _ *Arrival) { *r = Request{} })
-	require.Equal(t, CheckOpcode, d.Check)
+	require.Equal(t, checkOpcode, d.Check)
 	require.Equal(t, RCUnsupportedOp, d.Response.ReturnCode)
 }
 
@@ -695,9 +695,9 @@ func TestTargetAbsoluteAddress(t *testing.T) {
 	}
 	require.Equal(t, CheckNone, s.send(0, abs).Check)
 	d := s.send(0, abs, func(r *Request, _ *Arrival) { r.JobID = 77 })
-	require.Equal(t, CheckJobAllowed, d.Check, "an unknown job is only not authorised")
+	require.Equal(t, checkJobAllowed, d.Check, "an unknown job is only not authorised")
 	d = s.send(0, abs, func(r *Request, _ *Arrival) { r.Flags |= FlagRel })
-	require.Equal(t, CheckPID, d.Check)
+	require.Equal(t, checkPID, d.Check)
 }
 
 func TestTargetNoOp(t *testing.T) {
@@ -707,7 +707,7 @@ func TestTargetNoOp(t *testing.T) {
 	})
 	require.Equal(t, CheckNone, d.Check)
 	require.Equal(t, ActionNone, d.Action)
-	require.Equal(t, CheckLengths, s.send(0, func(r *Request, _ *Arrival) { r.Opcode = OpcodeNoOp }).Check)
+	require.Equal(t, checkLengths, s.send(0, func(r *Request, _ *Arrival) { r.Opcode = OpcodeNoOp }).Check)
 }
 
 // Over RUDI each packet is on its own; the flag of a later one brings no header data.

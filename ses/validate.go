@@ -24,15 +24,15 @@ type extent struct {
 	off, n uint32
 }
 
-// check makes the checks from [CheckOpcode] to [CheckAtomic] in order and returns the first
+// check makes the checks from [checkOpcode] to [checkAtomic] in order and returns the first
 // failure. m is the message's record, or nil. Nothing changes but p.
 func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, ReturnCode) {
 	if !a.Mode.carries(r.Opcode) || !r.Opcode.in(opsOfForm[r.Form]&t.ops) {
-		return CheckOpcode, RCUnsupportedOp
+		return checkOpcode, RCUnsupportedOp
 	}
 	if r.Opcode == OpcodeNoOp {
 		if !r.Flags.Has(flagsOnly) {
-			return CheckLengths, RCOpViolation
+			return checkLengths, RCOpViolation
 		}
 		return CheckNone, RCOK
 	}
@@ -41,10 +41,10 @@ func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, Retur
 	}
 	var ok bool
 	if p.extent, ok = t.extentOf(r, a.Payload); !ok || m != nil && !m.admits(r, p.extent) {
-		return CheckLengths, RCOpViolation
+		return checkLengths, RCOpViolation
 	}
 	if r.Flags&FlagIE != 0 {
-		return CheckInitiator, RCInitiatorError
+		return checkInitiator, RCInitiatorError
 	}
 	if r.Opcode.in(kindQueueOps) {
 		return t.checkQueue(r, a, m, p)
@@ -53,31 +53,31 @@ func (t *Target) check(r *Request, a *Arrival, m *Record, p *plan) (Check, Retur
 }
 
 // locate follows the address to the resource index and checks the opcode there: the checks
-// from [CheckFEP] to [CheckGeneration].
+// from [checkFEP] to [checkGeneration].
 func (t *Target) locate(r *Request, m *Record, p *plan) (Check, ReturnCode) {
 	i, ok := t.processes.find(Process{r.JobID, r.PIDonFEP, r.Flags&FlagRel == 0}.pair())
 	if !ok {
 		return t.notFound(r)
 	}
 	if int(r.Index) >= t.perProcess {
-		return CheckIndex, RCBadIndex
+		return checkIndex, RCBadIndex
 	}
 	p.entry = i*uint32(t.perProcess) + uint32(r.Index)
 	e := &t.entries[p.entry]
 	p.gen = e.gen
 	switch {
 	case e.state == IndexInvalid:
-		return CheckIndex, RCBadIndex
+		return checkIndex, RCBadIndex
 	case !r.Opcode.in(kindOps[e.kind]):
-		return CheckOpcode, RCUnsupportedOp
+		return checkOpcode, RCUnsupportedOp
 	case e.state == IndexDisabled:
-		return CheckEnabled, RCDisabled
+		return checkEnabled, RCDisabled
 	case e.state == IndexGenDisabled:
-		return CheckGenEnabled, RCDisabledGen
+		return checkGenEnabled, RCDisabledGen
 	case e.gen != r.Generation:
-		return CheckGeneration, RCBadGeneration
+		return checkGeneration, RCBadGeneration
 	case m != nil && m.head.opcode() != r.Opcode:
-		return CheckSameBuffer, RCPermViolation
+		return checkSameBuffer, RCPermViolation
 	}
 	return CheckNone, RCOK
 }
@@ -85,12 +85,12 @@ func (t *Target) locate(r *Request, m *Record, p *plan) (Check, ReturnCode) {
 // notFound returns the error of an address without a process.
 func (t *Target) notFound(r *Request) (Check, ReturnCode) {
 	if t.processes.used == 0 {
-		return CheckFEP, RCUndeliverable
+		return checkFEP, RCUndeliverable
 	}
 	if _, ok := t.jobs.find(pair{a: uint64(r.JobID)}); r.Flags&FlagRel != 0 && !ok {
-		return CheckJob, RCBadJobID
+		return checkJob, RCBadJobID
 	}
-	return CheckPID, RCBadPID
+	return checkPID, RCBadPID
 }
 
 // extentOf returns the part of the message named by r, false if lengths or payload contradict
@@ -134,11 +134,11 @@ func (r *Request) hasAll(payload int) bool {
 	return payload >= int(r.carried()) || r.Opcode.IsAtomic() && r.Swap.Opcode.noPayload()
 }
 
-// checkMemory makes the checks from [CheckKey] to [CheckAtomic] for operations on a region.
+// checkMemory makes the checks from [checkKey] to [checkAtomic] for operations on a region.
 func (t *Target) checkMemory(r *Request, mode Mode, m *Record, p *plan) (Check, ReturnCode) {
 	i, ok := t.keys.find(pair{uint64(p.entry), r.Key})
 	if !ok {
-		return CheckKey, RCBadMKey
+		return checkKey, RCBadMKey
 	}
 	g := &t.regions[i]
 	p.region, p.cookie = t.regionSlots.handle(i), g.Cookie
@@ -148,9 +148,9 @@ func (t *Target) checkMemory(r *Request, mode Mode, m *Record, p *plan) (Check, 
 	}
 	switch {
 	case m != nil && (m.region != p.region || m.base != p.base || m.gen != p.gen):
-		return CheckSameBuffer, RCPermViolation
+		return checkSameBuffer, RCPermViolation
 	case mode == ModeRUDI && !g.Idempotent:
-		return CheckIdempotent, RCOpViolation
+		return checkIdempotent, RCOpViolation
 	case r.Opcode.IsAtomic():
 		return t.checkAtomic(r, p)
 	}
@@ -158,20 +158,20 @@ func (t *Target) checkMemory(r *Request, mode Mode, m *Record, p *plan) (Check, 
 }
 
 // check returns the reason against r, or part x of the message, in the region: the checks
-// from [CheckJobAllowed] to [CheckPacketEnd].
+// from [checkJobAllowed] to [checkPacketEnd].
 func (g *region) check(r *Request, x extent) (Check, ReturnCode) {
 	if r.Opcode.IsAtomic() {
 		x.n = max(x.n, uint32(r.Swap.Type.Size()))
 	}
 	switch {
 	case g.Job != AnyJob && g.Job != r.JobID:
-		return CheckJobAllowed, RCBadJobID
+		return checkJobAllowed, RCBadJobID
 	case g.Rights&rightFor(r.Opcode) == 0:
-		return CheckRights, RCPermViolation
+		return checkRights, RCPermViolation
 	case r.BufferOffset > g.Length || uint64(r.carried()) > g.Length-r.BufferOffset:
-		return CheckMessageSize, RCUnsupportedSize
+		return checkMessageSize, RCUnsupportedSize
 	case uint64(x.off)+uint64(x.n) > g.Length-r.BufferOffset:
-		return CheckPacketEnd, RCBadAddr
+		return checkPacketEnd, RCBadAddr
 	}
 	return CheckNone, RCOK
 }
@@ -186,7 +186,7 @@ func rightFor(o Opcode) Rights {
 	return RightAtomic
 }
 
-// checkQueue makes the checks from [CheckKey] to [CheckAtomic] for sends. A message keeps the
+// checkQueue makes the checks from [checkKey] to [checkAtomic] for sends. A message keeps the
 // first packet's buffer.
 func (t *Target) checkQueue(r *Request, a *Arrival, m *Record, p *plan) (Check, ReturnCode) {
 	e := &t.entries[p.entry]
@@ -194,18 +194,18 @@ func (t *Target) checkQueue(r *Request, a *Arrival, m *Record, p *plan) (Check, 
 	if m != nil {
 		p.base, p.cookie, p.limit = m.base, m.cookie, m.limit
 	} else if b = t.bufferFor(r, e, p); b == nil {
-		return CheckKey, RCNoMatch
+		return checkKey, RCNoMatch
 	}
 	switch {
 	case !e.admits(r.JobID):
-		return CheckJobAllowed, RCBadJobID
+		return checkJobAllowed, RCBadJobID
 	case m == nil && p.limit == 0 && r.RequestLength > 0:
 		// An answer of 0 bytes would be read as the whole length.
-		return CheckMessageSize, RCTooLong
+		return checkMessageSize, RCTooLong
 	case r.Opcode.IsRendezvous() && r.RequestLength > MaxMessage: // no read says so much, and the sender would wait for one
-		return CheckMessageSize, RCTooLong
+		return checkMessageSize, RCTooLong
 	case m != nil && (m.entry != p.entry || m.gen != p.gen):
-		return CheckSameBuffer, RCPermViolation
+		return checkSameBuffer, RCPermViolation
 	case r.Opcode.IsAtomic():
 		return t.checkTaggedAtomic(r, b, p)
 	case r.Opcode.IsRendezvous() && !t.pullable(r, a, p):
@@ -227,30 +227,30 @@ func (t *Target) bufferFor(r *Request, e *entry, p *plan) *receive {
 	return b
 }
 
-// checkTaggedAtomic makes [CheckPacketEnd] and [CheckAtomic] for an atomic on the matching
+// checkTaggedAtomic makes [checkPacketEnd] and [checkAtomic] for an atomic on the matching
 // buffer b. Such an atomic has one packet, and uses the buffer up like a send.
 func (t *Target) checkTaggedAtomic(r *Request, b *receive, p *plan) (Check, ReturnCode) {
 	n := max(uint64(r.carried()), uint64(r.Swap.Type.Size()))
 	if r.BufferOffset > uint64(b.Length) || n > uint64(b.Length)-r.BufferOffset {
-		return CheckPacketEnd, RCBadAddr
+		return checkPacketEnd, RCBadAddr
 	}
 	p.base, p.limit = b.Base+r.BufferOffset, r.RequestLength
 	return t.checkAtomic(r, p)
 }
 
-// checkAtomic makes [CheckAtomic].
+// checkAtomic makes [checkAtomic].
 func (t *Target) checkAtomic(r *Request, p *plan) (Check, ReturnCode) {
 	op, typ := r.Swap.Opcode, r.Swap.Type
 	size, n := uint32(typ.Size()), r.carried()
 	switch {
 	case op > AtomicInvalidate || t.atomicOps>>op&1 == 0:
-		return CheckAtomic, RCAMOUnsupportedOp
+		return checkAtomic, RCAMOUnsupportedOp
 	case size == 0 || t.atomicTypes>>typ&1 == 0 || !op.takes(typ):
-		return CheckAtomic, RCAMOUnsupportedDT
+		return checkAtomic, RCAMOUnsupportedDT
 	case n == 0 || n%size != 0 || op.IsSwap() && n != size:
-		return CheckAtomic, RCAMOUnsupportedSize
+		return checkAtomic, RCAMOUnsupportedSize
 	case p.base%uint64(size) != 0:
-		return CheckAtomic, RCAMOUnaligned
+		return checkAtomic, RCAMOUnaligned
 	}
 	return CheckNone, RCOK
 }

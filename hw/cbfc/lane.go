@@ -79,9 +79,9 @@ type Rx struct {
 	overruns int64  // packets discarded since initialisation
 }
 
-// NewRx returns the receiving half of a lane with a buffer of the given number
+// newRx returns the receiving half of a lane with a buffer of the given number
 // of blocks. The error wraps [ErrConfig].
-func NewRx(buffer int64) (Rx, error) {
+func newRx(buffer int64) (Rx, error) {
 	if err := check.AtLeast(ErrConfig, "buffer", buffer, 0); err != nil {
 		return Rx{}, err
 	}

@@ -51,7 +51,7 @@ func TestSendRule(t *testing.T) {
 // update, and the resynchronisation that heals both.
 func TestLaneWorked(t *testing.T) {
 	var a Tx
-	b, err := NewRx(8)
+	b, err := newRx(8)
 	require.NoError(t, err)
 	a.OnFlowControl(b.FCCL())
 	state := func(fctbs, limit, balance, abr, occupied, announce int64) {
@@ -80,7 +80,7 @@ func TestLaneWorked(t *testing.T) {
 
 // TestLargeBuffer grants 128 KiB ahead, never more.
 func TestLargeBuffer(t *testing.T) {
-	b, err := NewRx(3500)
+	b, err := newRx(3500)
 	require.NoError(t, err)
 	b.OnFlowControl(4000)
 	require.EqualValues(t, 1952, b.FCCL())
@@ -89,7 +89,7 @@ func TestLargeBuffer(t *testing.T) {
 	b.OnFlowControl(4096 + 7)
 	require.EqualValues(t, 7, b.ABR())
 	require.EqualValues(t, 128<<10, MaxGrant*BlockSize)
-	_, err = NewRx(-1)
+	_, err = newRx(-1)
 	require.ErrorIs(t, err, ErrConfig)
 }
 
@@ -100,7 +100,7 @@ func TestBlocks(t *testing.T) {
 }
 
 func TestRxOverrun(t *testing.T) {
-	b, _ := NewRx(4)
+	b, _ := newRx(4)
 	require.True(t, b.Receive(4))
 	require.True(t, b.Receive(0))
 	require.False(t, b.Receive(1))

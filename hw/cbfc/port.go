@@ -11,14 +11,14 @@ import (
 // Timing of InfiniBand flow control in symbol times: the time of one byte on
 // one lane, 4 ns at SDR.
 const (
-	UpdatePeriod   = 65536  // a flow control packet leaves for each lane at least this often
-	WatchdogPeriod = 400000 // a lane without a packet for so long asks for re-initialisation
+	updatePeriod   = 65536  // a flow control packet leaves for each lane at least this often
+	watchdogPeriod = 400000 // a lane without a packet for so long asks for re-initialisation
 )
 
 // Lanes of an InfiniBand port.
 const (
 	MaxLanes       = 15 // data lanes, VL0..VL14
-	ManagementLane = 15 // VL15: no flow control, and no data packet may take it
+	managementLane = 15 // VL15: no flow control, and no data packet may take it
 )
 
 // Port is one end of an InfiniBand link: up to fifteen data lanes with their
@@ -44,7 +44,7 @@ func NewPort(buffers []int64, threshold int) (*Port, error) {
 	}
 	p := &Port{lanes: make([]Lane, len(buffers)), threshold: threshold}
 	for i, blocks := range buffers {
-		rx, err := NewRx(blocks)
+		rx, err := newRx(blocks)
 		if err != nil {
 			return nil, err
 		}
@@ -74,9 +74,9 @@ func (p *Port) Reinit(now int64) {
 	p.bad, p.overrun = 0, false
 }
 
-// Up reports whether the initialisation exchange is over: every lane has
+// up reports whether the initialisation exchange is over: every lane has
 // received a limit.
-func (p *Port) Up() bool {
+func (p *Port) up() bool {
 	for i := range p.lanes {
 		if !p.lanes[i].open {
 			return false
@@ -89,7 +89,7 @@ func (p *Port) Up() bool {
 // reports false if the packet may not start now. The management lane is never
 // held back and changes no total.
 func (p *Port) Send(vl uint8, n int64) bool {
-	if vl == ManagementLane {
+	if vl == managementLane {
 		return true
 	}
 	l := p.Lane(vl)
@@ -103,7 +103,7 @@ func (p *Port) Send(vl uint8, n int64) bool {
 // Receive stores a packet of n blocks from lane vl and reports true, or
 // discards it and reports false.
 func (p *Port) Receive(vl uint8, n int64) bool {
-	if vl == ManagementLane {
+	if vl == managementLane {
 		return true
 	}
 	l := p.Lane(vl)
@@ -120,7 +120,7 @@ func (p *Port) FlowControl(vl uint8, now int64) FlowControl {
 	l := &p.lanes[vl]
 	l.sentAt = now
 	f := FlowControl{VL: vl, FCTBS: l.FCTBS(), FCCL: l.FCCL()}
-	if !p.Up() {
+	if !p.up() {
 		f.Op = OpInit
 	}
 	return f
@@ -146,13 +146,13 @@ func (p *Port) NextUpdate() (vl uint8, at int64) {
 			vl = uint8(i)
 		}
 	}
-	return vl, p.lanes[vl].sentAt + UpdatePeriod
+	return vl, p.lanes[vl].sentAt + updatePeriod
 }
 
 // Alive reports whether a valid flow control packet for lane vl came within the
 // last 400,000 symbol times. If not, the link must be re-initialised.
 func (p *Port) Alive(vl uint8, now int64) bool {
-	return now-p.lanes[vl].heardAt <= WatchdogPeriod
+	return now-p.lanes[vl].heardAt <= watchdogPeriod
 }
 
 // EndPeriod closes an update period and reports whether the link may stay up:

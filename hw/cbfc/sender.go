@@ -8,8 +8,8 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// MaxVCs is the largest number of virtual channels of a port.
-const MaxVCs = 32
+// maxVCs is the largest number of virtual channels of a port.
+const maxVCs = 32
 
 // Counters of UE CBFC are cyclic with 20 bits.
 const counterMask = 1<<20 - 1
@@ -46,7 +46,7 @@ type Sender struct {
 // wrap [ErrConfig].
 func NewSender(limits []int64, portLimit int64) (*Sender, error) {
 	err := cmp.Or(
-		check.Range(ErrConfig, "number of channels", len(limits), 1, MaxVCs),
+		check.Range(ErrConfig, "number of channels", len(limits), 1, maxVCs),
 		check.Range(ErrConfig, "port limit", portLimit, 0, counterMask),
 	)
 	if err != nil {

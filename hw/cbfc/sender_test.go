@@ -90,7 +90,7 @@ func TestUEUpLimit(t *testing.T) {
 
 // TestUENoPortLimit: a port limit of 0 is none, and reads back as 0.
 func TestUENoPortLimit(t *testing.T) {
-	limits := make([]int64, MaxVCs)
+	limits := make([]int64, maxVCs)
 	for i := range limits {
 		limits[i] = counterMask
 	}
@@ -100,7 +100,7 @@ func TestUENoPortLimit(t *testing.T) {
 		require.True(t, s.CanSend(vc, counterMask))
 		s.OnSend(vc, counterMask)
 	}
-	require.EqualValues(t, MaxVCs*counterMask, s.InUse())
+	require.EqualValues(t, maxVCs*counterMask, s.InUse())
 	require.Zero(t, s.Limit())
 }
 

@@ -35,7 +35,7 @@ func NewSLToVL(ports, lanes int) (*SLToVL, error) {
 }
 
 // Set makes packets of service level sl from port in to port out take lane vl,
-// or be dropped if vl is [ManagementLane], forbidden to data.
+// or be dropped if vl is [managementLane], forbidden to data.
 func (m *SLToVL) Set(in, out int, sl, vl uint8) {
 	m.vl[(in*m.ports+out)*16+int(sl&15)] = vl & 15
 }
@@ -43,5 +43,5 @@ func (m *SLToVL) Set(in, out int, sl, vl uint8) {
 // Lane returns the lane of a packet, and false if it must be dropped.
 func (m *SLToVL) Lane(in, out int, sl uint8) (vl uint8, ok bool) {
 	vl = m.vl[(in*m.ports+out)*16+int(sl&15)]
-	return vl, vl != ManagementLane
+	return vl, vl != managementLane
 }

@@ -67,7 +67,7 @@ func (l *link) run(until int64) {
 		if at, ok := l.wire.Next(); ok {
 			next = min(next, at)
 		}
-		if l.tx.State() == StateReplay || l.left > 0 && l.tx.State() == StateAdvance && l.tx.Outstanding() < l.tx.c.OutstandingFrames {
+		if l.tx.state == stateReplay || l.left > 0 && l.tx.state == stateAdvance && l.tx.outstanding() < l.tx.c.OutstandingFrames {
 			next = min(next, l.now+l.frame)
 		}
 		if next == never {
@@ -122,9 +122,9 @@ func (l *link) whole(n int) {
 			require.EqualValues(l.t, i, h)
 		}
 	}
-	require.Equal(l.t, StateAdvance, l.tx.State())
-	require.Equal(l.t, ReceiverSendACKs, l.rx.State())
-	require.Zero(l.t, l.tx.Outstanding())
+	require.Equal(l.t, stateAdvance, l.tx.state)
+	require.Equal(l.t, receiverSendACKs, l.rx.state)
+	require.Zero(l.t, l.tx.outstanding())
 }
 
 func count(sets []Set, t Type) (n int, last Set) {
@@ -183,14 +183,14 @@ func TestReplaysEndInAFlush(t *testing.T) {
 		require.EqualValues(t, 3, l.tx.Stats().Replays)
 		require.EqualValues(t, c.good, l.tx.Stats().Dropped)
 		if !c.again {
-			require.Equal(t, StateFlush, l.tx.State())
+			require.Equal(t, stateFlush, l.tx.state)
 			continue
 		}
-		require.Equal(t, StateInit, l.tx.State())
+		require.Equal(t, stateInit, l.tx.state)
 		l.acks, l.left = nil, 100
 		l.run(l.now + 1e6)
 		require.Len(t, l.got, c.good+100)
-		require.Equal(t, StateAdvance, l.tx.State())
+		require.Equal(t, stateAdvance, l.tx.state)
 	}
 }
 
@@ -271,9 +271,9 @@ func TestTransmitterRules(t *testing.T) {
 	_, v := l.tx.Offer(0, Frame{Size: 1})
 	require.Equal(t, VerdictWait, v)
 	l.tx.Receive(0, &Set{Type: TypeInitEcho, Seq: 5})
-	require.Equal(t, StateInit, l.tx.State())
+	require.Equal(t, stateInit, l.tx.state)
 	l.tx.Receive(0, &Set{Type: TypeInitEcho})
-	require.Equal(t, StateAdvance, l.tx.State())
+	require.Equal(t, stateAdvance, l.tx.state)
 
 	l.tx.Offer(10, Frame{Size: 60})
 	_, v = l.tx.Offer(10, Frame{Size: 60})
@@ -281,7 +281,7 @@ func TestTransmitterRules(t *testing.T) {
 	l.tx.Receive(10, &Set{Type: TypeACK, Seq: 1})
 	l.tx.Receive(10, &Set{Type: TypeNACK, Seq: seqMask - 1})
 	require.EqualValues(t, 3, l.tx.Stats().SeqError)
-	require.Equal(t, 1, l.tx.Outstanding())
+	require.Equal(t, 1, l.tx.outstanding())
 
 	for now := int64(10); now < 10_009; now += 100 {
 		l.tx.Tick(now)
@@ -290,7 +290,7 @@ func TestTransmitterRules(t *testing.T) {
 	require.EqualValues(t, 3, l.tx.Stats().Replays)
 	require.EqualValues(t, 10_010, l.tx.Deadline(), "a frame of that age")
 	l.tx.Tick(10_010)
-	require.Equal(t, StateFlush, l.tx.State())
+	require.Equal(t, stateFlush, l.tx.state)
 	_, v = l.tx.Offer(0, Frame{Size: 1})
 	require.Equal(t, VerdictDrop, v)
 	l.tx.Stop()
@@ -311,7 +311,7 @@ func TestTransmitterRules(t *testing.T) {
 	_, err = NewReceiver(0)
 	require.ErrorIs(t, err, ErrConfig)
 	require.Equal(t, "REPLAY SEND_NACK bad wait DISCARD",
-		StateReplay.String()+" "+ReceiverSendNACK.String()+" "+ArrivalBad.String()+" "+VerdictWait.String()+" "+BehaviorDiscard.String())
+		stateReplay.String()+" "+receiverSendNACK.String()+" "+ArrivalBad.String()+" "+VerdictWait.String()+" "+BehaviorDiscard.String())
 }
 
 func newReceiver(t *testing.T) *Receiver {

@@ -9,20 +9,20 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// ReceiverState is the state of a receiver.
-type ReceiverState uint8
+// receiverState is the state of a receiver.
+type receiverState uint8
 
 const (
-	ReceiverOff      ReceiverState = iota // no LLR_INIT has come
-	ReceiverSendACKs                      // in sequence
-	ReceiverSendNACK                      // a NACK is due
-	ReceiverNACKSent                      // silent until the missing frame comes
+	receiverOff      receiverState = iota // no LLR_INIT has come
+	receiverSendACKs                      // in sequence
+	receiverSendNACK                      // a NACK is due
+	receiverNACKSent                      // silent until the missing frame comes
 )
 
 var receiverNames = [...]string{"OFF", "SEND_ACKS", "SEND_NACK", "NACK_SENT"}
 
 // String returns the name.
-func (s ReceiverState) String() string { return enum.Name(receiverNames[:], s) }
+func (s receiverState) String() string { return enum.Name(receiverNames[:], s) }
 
 // Arrival is how a frame has come.
 type Arrival uint8
@@ -50,7 +50,7 @@ type ReceiverStats struct {
 
 // A Receiver is the receiving side of a link. Single writer.
 type Receiver struct {
-	state   ReceiverState
+	state   receiverState
 	next    Seq // next_rx_seq
 	spacing int64
 	ackAt   int64
@@ -67,9 +67,6 @@ func NewReceiver(spacing int64) (*Receiver, error) {
 	return &Receiver{spacing: spacing, ackAt: never}, nil
 }
 
-// State returns the state.
-func (r *Receiver) State() ReceiverState { return r.state }
-
 // Stats returns the counters.
 func (r *Receiver) Stats() ReceiverStats { return r.stats }
 
@@ -77,16 +74,16 @@ func (r *Receiver) Stats() ReceiverStats { return r.stats }
 // deliver the frame. Frames without a number are delivered whenever the check sum is right,
 // without a call of Frame.
 func (r *Receiver) Frame(now int64, s Seq, how Arrival) (deliver bool) {
-	if r.state == ReceiverOff {
+	if r.state == receiverOff {
 		return how == ArrivalGood
 	}
 	switch d := s.diff(r.next); {
 	case how != ArrivalBad && d == 0:
-		if r.state != ReceiverSendACKs {
-			r.state = ReceiverSendACKs
+		if r.state != receiverSendACKs {
+			r.state = receiverSendACKs
 			r.stats.Replays++
 		}
-		if r.next = s.Add(1); how == ArrivalPoisoned {
+		if r.next = s.add(1); how == ArrivalPoisoned {
 			r.stats.Poisoned++
 		}
 		r.stats.Good++
@@ -96,13 +93,13 @@ func (r *Receiver) Frame(now int64, s Seq, how Arrival) (deliver bool) {
 		return true
 	case how != ArrivalBad && d < 0:
 		r.stats.Duplicate++
-		if r.ackAt == never && r.state == ReceiverSendACKs { // the acknowledgement may be lost
+		if r.ackAt == never && r.state == receiverSendACKs { // the acknowledgement may be lost
 			r.ackAt = deadline.After(now, r.spacing)
 		}
 	default:
 		r.stats.Skipped++
-		if r.state == ReceiverSendACKs {
-			r.state = ReceiverSendNACK
+		if r.state == receiverSendACKs {
+			r.state = receiverSendNACK
 		}
 	}
 	return false
@@ -111,7 +108,7 @@ func (r *Receiver) Frame(now int64, s Seq, how Arrival) (deliver bool) {
 // Receive takes an ordered set of the transmitter: LLR_INIT. Other sets change nothing.
 func (r *Receiver) Receive(x *Set) {
 	if x.Type == TypeInit {
-		r.state, r.next, r.ackAt = ReceiverSendACKs, x.Seq, never
+		r.state, r.next, r.ackAt = receiverSendACKs, x.Seq, never
 		r.echo = Set{Type: TypeInitEcho, Seq: x.Seq, Data: x.Data}
 	}
 }
@@ -124,20 +121,20 @@ func (r *Receiver) Set(now int64) (Set, bool) {
 		x := r.echo
 		r.echo = Set{}
 		return x, true
-	case r.state == ReceiverSendNACK:
-		r.state, r.ackAt = ReceiverNACKSent, never
+	case r.state == receiverSendNACK:
+		r.state, r.ackAt = receiverNACKSent, never
 		r.stats.NACKs++
-		return Set{Type: TypeNACK, Seq: r.next.Add(-1)}, true
-	case r.state == ReceiverSendACKs && now >= r.ackAt:
+		return Set{Type: TypeNACK, Seq: r.next.add(-1)}, true
+	case r.state == receiverSendACKs && now >= r.ackAt:
 		r.ackAt = never
-		return Set{Type: TypeACK, Seq: r.next.Add(-1)}, true
+		return Set{Type: TypeACK, Seq: r.next.add(-1)}, true
 	}
 	return Set{}, false
 }
 
 // Deadline returns when Set has something to send next, math.MaxInt64 for never.
 func (r *Receiver) Deadline(now int64) int64 {
-	if r.echo.Type != 0 || r.state == ReceiverSendNACK {
+	if r.echo.Type != 0 || r.state == receiverSendNACK {
 		return now
 	}
 	return r.ackAt

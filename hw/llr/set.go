@@ -18,8 +18,8 @@ const (
 	half    = 1 << (seqBits - 1)
 )
 
-// Add is s + n, modulo 2^20.
-func (s Seq) Add(n int) Seq { return (s + Seq(n)) & seqMask }
+// add is s + n, modulo 2^20.
+func (s Seq) add(n int) Seq { return (s + Seq(n)) & seqMask }
 
 // diff is s - o as a signed distance, -2^19 to 2^19 - 1.
 func (s Seq) diff(o Seq) int { return int((s-o+half)&seqMask) - half }
@@ -56,8 +56,8 @@ var (
 	ErrReserved  = errors.New("llr: reserved bits are set")
 )
 
-// SetLen is the size of a control ordered set, bytes.
-const SetLen = 8
+// setLen is the size of a control ordered set, bytes.
+const setLen = 8
 
 // A Set is a control ordered set in the form of a 64B/66B block: block type 0x4B, type, and the
 // O-code 6 in the lower half of the fifth byte.
@@ -90,9 +90,9 @@ const (
 	oCode     = 0x6
 )
 
-// Decode sets s from the first [SetLen] bytes of b. After an error s is unchanged.
+// Decode sets s from the first [setLen] bytes of b. After an error s is unchanged.
 func (s *Set) Decode(b []byte) error {
-	if len(b) < SetLen {
+	if len(b) < setLen {
 		return ErrTruncated
 	}
 	v := binary.BigEndian.Uint64(b)

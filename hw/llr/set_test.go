@@ -49,7 +49,7 @@ func TestSets(t *testing.T) {
 }
 
 func TestSeq(t *testing.T) {
-	require.Equal(t, Seq(1), Seq(seqMask).Add(2))
+	require.Equal(t, Seq(1), Seq(seqMask).add(2))
 	require.Equal(t, 2, Seq(1).diff(seqMask))
 	require.Equal(t, -2, Seq(seqMask).diff(1))
 	require.Equal(t, -half, Seq(half).diff(0))
@@ -69,7 +69,7 @@ func FuzzSet(f *testing.F) {
 			}
 			return
 		}
-		want := bytes.Clone(b[:SetLen])
+		want := bytes.Clone(b[:setLen])
 		if s.Type == TypeCFUpdate {
 			want[7] &^= 0xf
 		}

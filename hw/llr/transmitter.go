@@ -12,8 +12,8 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// A Behavior says the fate of new frames while a link does not replay, in StateInit and
-// StateFlush.
+// A Behavior says the fate of new frames while a link does not replay, in stateInit and
+// stateFlush.
 type Behavior uint8
 
 const (
@@ -38,8 +38,8 @@ type Config struct {
 	ReplayMax         uint8 // replay_ct_max: replays without progress before the link gives up; 255: no limit (0: 1)
 	DataAge           int64 // data_age_timer_max: ns a frame may wait for acknowledgement before the link gives up (0: no limit)
 
-	Init, Flush     Behavior // init_behavior and flush_behavior: in StateInit and StateFlush
-	ReInitOnDiscard bool     // re_init_on_discard: leave StateFlush unasked
+	Init, Flush     Behavior // init_behavior and flush_behavior: in stateInit and stateFlush
+	ReInitOnDiscard bool     // re_init_on_discard: leave stateFlush unasked
 	InitSpacing     int64    // ns between two LLR_INIT (0: ReplayTimer)
 }
 
@@ -61,21 +61,21 @@ func (c *Config) validate() error {
 	)
 }
 
-// State is the state of a transmitter.
-type State uint8
+// state is the state of a transmitter.
+type state uint8
 
 const (
-	StateOff     State = iota // nothing is numbered
-	StateInit                 // LLR_INIT is repeated until echoed
-	StateAdvance              // frames go out with numbers
-	StateReplay               // frames sent before go first
-	StateFlush                // given up: waiting frames are dropped
+	stateOff     state = iota // nothing is numbered
+	stateInit                 // LLR_INIT is repeated until echoed
+	stateAdvance              // frames go out with numbers
+	stateReplay               // frames sent before go first
+	stateFlush                // given up: waiting frames are dropped
 )
 
 var stateNames = [...]string{"OFF", "INIT", "ADVANCE", "REPLAY", "FLUSH"}
 
 // String returns the name.
-func (s State) String() string { return enum.Name(stateNames[:], s) }
+func (s state) String() string { return enum.Name(stateNames[:], s) }
 
 // A Frame is a frame waiting for acknowledgement: the caller's handle and the size in bytes.
 type Frame struct {
@@ -117,17 +117,17 @@ type TransmitterStats struct {
 // A Transmitter is the sending side of a link. Single writer.
 type Transmitter struct {
 	c     Config
-	state State
+	state state
 
 	ring  []kept // by number; the size is a power of two
 	next  Seq    // tx_seq: of the next new frame
 	acked Seq    // acked_seq: of the last acknowledged frame
-	again Seq    // in StateReplay: of the next frame to go again
+	again Seq    // in stateReplay: of the next frame to go again
 	freed Seq    // of the last frame handed back by Freed
 	bytes int64  // outstanding
 
 	replays uint8 // without progress
-	timer   int64 // replay timer; in StateInit when to repeat LLR_INIT
+	timer   int64 // replay timer; in stateInit when to repeat LLR_INIT
 	stats   TransmitterStats
 }
 
@@ -146,43 +146,40 @@ func NewTransmitter(c Config) (*Transmitter, error) {
 	return &Transmitter{c: c, ring: make([]kept, n), acked: seqMask, freed: seqMask, timer: never}, nil
 }
 
-// State returns the state.
-func (t *Transmitter) State() State { return t.state }
-
 // Stats returns the counters.
 func (t *Transmitter) Stats() TransmitterStats { return t.stats }
 
-// Outstanding returns how many frames wait for their acknowledgement.
-func (t *Transmitter) Outstanding() int { return t.next.Add(-1).diff(t.acked) }
+// outstanding returns how many frames wait for their acknowledgement.
+func (t *Transmitter) outstanding() int { return t.next.add(-1).diff(t.acked) }
 
 func (t *Transmitter) at(s Seq) *kept { return &t.ring[int(s)&(len(t.ring)-1)] }
 
 // Start begins to number frames as soon as the receiver has echoed an LLR_INIT.
 func (t *Transmitter) Start(now int64) {
-	t.state, t.timer, t.replays = StateInit, now, 0
+	t.state, t.timer, t.replays = stateInit, now, 0
 }
 
 // Stop turns link level retry off and drops all outstanding frames.
 func (t *Transmitter) Stop() {
 	t.drop()
-	t.state, t.timer = StateOff, never
+	t.state, t.timer = stateOff, never
 }
 
 // Offer offers a new frame. With VerdictNumbered the frame goes out as number s. Frames that
 // go again come first: see [Transmitter.Again].
 func (t *Transmitter) Offer(now int64, f Frame) (s Seq, v Verdict) {
 	switch t.state {
-	case StateOff:
+	case stateOff:
 		return 0, VerdictPlain
-	case StateInit:
+	case stateInit:
 		return 0, t.c.Init.verdict()
-	case StateFlush:
+	case stateFlush:
 		return 0, t.c.Flush.verdict()
-	case StateReplay:
+	case stateReplay:
 		return 0, VerdictWait
 	}
-	n := t.Outstanding()
-	full := t.next.Add(-1).diff(t.freed) == len(t.ring)
+	n := t.outstanding()
+	full := t.next.add(-1).diff(t.freed) == len(t.ring)
 	if full || n == t.c.OutstandingFrames || n > 0 && f.Size > t.c.OutstandingBytes-t.bytes {
 		return 0, VerdictWait
 	}
@@ -191,7 +188,7 @@ func (t *Transmitter) Offer(now int64, f Frame) (s Seq, v Verdict) {
 	}
 	s = t.next
 	*t.at(s) = kept{f, now}
-	t.next, t.bytes = t.next.Add(1), t.bytes+f.Size
+	t.next, t.bytes = t.next.add(1), t.bytes+f.Size
 	t.stats.Frames++
 	return s, VerdictNumbered
 }
@@ -203,14 +200,14 @@ func (b Behavior) verdict() Verdict {
 // Again hands out the next frame to be sent again, with the frame's number, or false.
 // Retransmissions precede new frames.
 func (t *Transmitter) Again(now int64) (s Seq, f Frame, ok bool) {
-	if t.state != StateReplay {
+	if t.state != stateReplay {
 		return 0, Frame{}, false
 	}
 	s = t.again
-	t.again = s.Add(1)
+	t.again = s.add(1)
 	t.stats.Replayed++
 	if t.again == t.next {
-		t.state, t.timer = StateAdvance, deadline.After(now, t.c.ReplayTimer)
+		t.state, t.timer = stateAdvance, deadline.After(now, t.c.ReplayTimer)
 	}
 	return s, t.at(s).Frame, true
 }
@@ -221,21 +218,21 @@ func (t *Transmitter) Freed() (handle uint64, ok bool) {
 	if t.freed == t.acked {
 		return 0, false
 	}
-	t.freed = t.freed.Add(1)
+	t.freed = t.freed.add(1)
 	return t.at(t.freed).Handle, true
 }
 
 // Receive takes an ordered set of the receiver. Sets of other types change nothing.
 func (t *Transmitter) Receive(now int64, x *Set) {
 	switch {
-	case x.Type == TypeInitEcho && t.state == StateInit:
+	case x.Type == TypeInitEcho && t.state == stateInit:
 		if x.Seq != t.next {
 			t.stats.SeqError++
 			return
 		}
-		t.state, t.timer, t.replays = StateAdvance, never, 0
+		t.state, t.timer, t.replays = stateAdvance, never, 0
 	case x.Type == TypeACK || x.Type == TypeNACK:
-		if t.state == StateAdvance || t.state == StateReplay {
+		if t.state == stateAdvance || t.state == stateReplay {
 			t.confirm(now, x.Seq, x.Type == TypeNACK)
 		}
 	}
@@ -244,12 +241,12 @@ func (t *Transmitter) Receive(now int64, x *Set) {
 // confirm frees acknowledged frames, and with a NACK begins to send the rest again.
 func (t *Transmitter) confirm(now int64, s Seq, nack bool) {
 	n := s.diff(t.acked)
-	if n < 0 || n > t.Outstanding() {
+	if n < 0 || n > t.outstanding() {
 		t.stats.SeqError++
 		return
 	}
 	for t.acked != s {
-		t.acked = t.acked.Add(1)
+		t.acked = t.acked.add(1)
 		t.bytes -= t.at(t.acked).Size
 	}
 	if n > 0 {
@@ -257,12 +254,12 @@ func (t *Transmitter) confirm(now int64, s Seq, nack bool) {
 		t.timer = deadline.After(now, t.c.ReplayTimer)
 	}
 	switch {
-	case t.Outstanding() == 0:
-		t.state, t.timer = StateAdvance, never
+	case t.outstanding() == 0:
+		t.state, t.timer = stateAdvance, never
 	case nack:
 		t.replay(now)
-	case t.state == StateReplay && t.again.diff(t.acked) <= 0:
-		t.again = t.acked.Add(1)
+	case t.state == stateReplay && t.again.diff(t.acked) <= 0:
+		t.again = t.acked.add(1)
 	}
 }
 
@@ -273,7 +270,7 @@ func (t *Transmitter) replay(now int64) {
 		return
 	}
 	t.replays = min(t.replays+1, math.MaxUint8-1)
-	t.state, t.again, t.timer = StateReplay, t.acked.Add(1), deadline.After(now, t.c.ReplayTimer)
+	t.state, t.again, t.timer = stateReplay, t.acked.add(1), deadline.After(now, t.c.ReplayTimer)
 	t.stats.Replays++
 }
 
@@ -281,7 +278,7 @@ func (t *Transmitter) replay(now int64) {
 func (t *Transmitter) flush(now int64) {
 	t.stats.Flushes++
 	t.drop()
-	t.state, t.timer = StateFlush, never
+	t.state, t.timer = stateFlush, never
 	if t.c.ReInitOnDiscard {
 		t.Start(now)
 	}
@@ -289,13 +286,13 @@ func (t *Transmitter) flush(now int64) {
 
 // drop frees all frames.
 func (t *Transmitter) drop() {
-	t.stats.Dropped += uint64(t.Outstanding())
-	t.acked, t.bytes = t.next.Add(-1), 0
+	t.stats.Dropped += uint64(t.outstanding())
+	t.acked, t.bytes = t.next.add(-1), 0
 }
 
 // Set returns the ordered set due, or false: LLR_INIT until echoed.
 func (t *Transmitter) Set(now int64) (Set, bool) {
-	if t.state != StateInit || now < t.timer {
+	if t.state != stateInit || now < t.timer {
 		return Set{}, false
 	}
 	t.timer = deadline.After(now, t.c.InitSpacing)
@@ -305,28 +302,28 @@ func (t *Transmitter) Set(now int64) (Set, bool) {
 // Tick does the work due at now: frames without an acknowledgement go again, and too old ones
 // have the link give up.
 func (t *Transmitter) Tick(now int64) {
-	if t.state != StateAdvance && t.state != StateReplay || t.Outstanding() == 0 {
+	if t.state != stateAdvance && t.state != stateReplay || t.outstanding() == 0 {
 		return
 	}
 	switch {
 	case now >= t.aged():
 		t.flush(now)
-	case now >= t.timer && t.state == StateAdvance:
+	case now >= t.timer && t.state == stateAdvance:
 		t.replay(now)
 	}
 }
 
 // aged is when the oldest frame has waited for too long.
-func (t *Transmitter) aged() int64 { return deadline.After(t.at(t.acked.Add(1)).first, t.c.DataAge) }
+func (t *Transmitter) aged() int64 { return deadline.After(t.at(t.acked.add(1)).first, t.c.DataAge) }
 
 // Deadline returns when Set or Tick have something to do next, math.MaxInt64 for never.
 func (t *Transmitter) Deadline() int64 {
 	switch {
-	case t.state == StateInit:
+	case t.state == stateInit:
 		return t.timer
-	case t.state != StateAdvance && t.state != StateReplay || t.Outstanding() == 0:
+	case t.state != stateAdvance && t.state != stateReplay || t.outstanding() == 0:
 		return never
-	case t.state == StateReplay:
+	case t.state == stateReplay:
 		return t.aged()
 	}
 	return min(t.timer, t.aged())

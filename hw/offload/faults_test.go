@@ -220,7 +220,7 @@ func TestDeviceThatLies(t *testing.T) {
 	r.c.OnNewData(&r.p, 0, 1<<40)
 	r.step()
 	rnd := rand.New(rand.NewPCG(8, 8))
-	sent := uint32(0x180 + 128 + hw.RegSent.Offset) // of context 1, as a software device lays it out
+	sent := uint32(0x180 + 128 + hw.Reg.Sent.Offset) // of context 1, as a software device lays it out
 	queued, counted := 0, 0
 	for range 20_000 {
 		if n := rnd.IntN(50); r.b.Queue(n) {

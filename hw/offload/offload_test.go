@@ -94,7 +94,7 @@ func (r *rig) acked() {
 }
 
 // sent is how many packets the device has sent.
-func (r *rig) sent() uint64 { return r.dev.Counter(hw.CounterTXPackets) }
+func (r *rig) sent() uint64 { return r.dev.Counters().TXPackets }
 
 // TestDeviceSendsWhatTheWindowAllows: the device sends what the context's window allows, and the
 // context ends as if it had sent itself.
@@ -168,7 +168,7 @@ func TestDeadDeviceLosesAndRepeatsNothing(t *testing.T) {
 	require.EqualValues(t, byDevice, r.sent())
 
 	r.soft.Step(r.now + 1000) // it had only slept
-	require.EqualValues(t, byDevice, r.dev.Counter(hw.CounterTXPackets), "it has heard that it is released")
+	require.EqualValues(t, byDevice, r.dev.Counters().TXPackets, "it has heard that it is released")
 }
 
 // TestDeviceSendsWhatCreditAllows: without credit nothing leaves, and the device gets what the

@@ -93,7 +93,7 @@ func TestLivesBesideTheDevice(t *testing.T) {
 	}
 	wg.Wait()
 	require.Zero(t, r.dev.Faults())
-	require.Zero(t, r.dev.Counter(hw.CounterGenMismatch))
+	require.Zero(t, r.dev.Counters().GenMismatch)
 	r.tick()
 	require.Equal(t, Hardware, r.b.Poll(r.now))
 }

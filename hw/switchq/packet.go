@@ -28,11 +28,11 @@ type ClassSet uint8
 // Has reports whether c is in the set.
 func (s ClassSet) Has(c Class) bool { return s>>c&1 != 0 }
 
-// With is the set and c.
-func (s ClassSet) With(c Class) ClassSet { return s | 1<<c }
+// with is the set and c.
+func (s ClassSet) with(c Class) ClassSet { return s | 1<<c }
 
-// Without is the set but for c.
-func (s ClassSet) Without(c Class) ClassSet { return s &^ (1 << c) }
+// without is the set but for c.
+func (s ClassSet) without(c Class) ClassSet { return s &^ (1 << c) }
 
 // DSCP is the meaning of a packet's code point to a switch. The six-bit values
 // are an operator's choice; only the meanings matter here. Packets of the zero
@@ -68,8 +68,8 @@ func (d DSCP) Class() Class {
 	}
 }
 
-// Trimmable reports whether a switch may cut the payload off.
-func (d DSCP) Trimmable() bool { return d == DSCPTrimmable || d == DSCPTrimmableRTX }
+// trimmable reports whether a switch may cut the payload off.
+func (d DSCP) trimmable() bool { return d == DSCPTrimmable || d == DSCPTrimmableRTX }
 
 // A Packet is the queue's view of a packet. Size, DSCP and CE are the queue's
 // to change; ID is the caller's handle and means nothing to the queue.

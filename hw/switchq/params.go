@@ -48,9 +48,9 @@ type Config struct {
 	Victim      Victim
 }
 
-// MinTrimSize is the least length that trimming leaves of a packet after its IP
+// minTrimSize is the least length that trimming leaves of a packet after its IP
 // header: UDP 8 and the PDS request header 16 (UE Specification 1.0.3 section 4.1).
-const MinTrimSize = 24
+const minTrimSize = 24
 
 // Params are a validated [Config] with every default filled in: immutable, safe
 // for concurrent use, shared by all queues of a kind.
@@ -105,7 +105,7 @@ func (c *Config) validate() error {
 		check.AtLeast(ErrConfig, "LowLimit", c.LowLimit, 0),
 		check.AtLeast(ErrConfig, "MedLimit", c.MedLimit, 0),
 		check.AtLeast(ErrConfig, "HighLimit", c.HighLimit, 0),
-		check.AtLeast(ErrConfig, "HeaderBytes", c.HeaderBytes, MinTrimSize),
+		check.AtLeast(ErrConfig, "HeaderBytes", c.HeaderBytes, minTrimSize),
 		check.Range(ErrConfig, "MedPercent", c.MedPercent, 1, 100),
 		check.Range(ErrConfig, "Victim", c.Victim, 0, VictimCoin),
 	)

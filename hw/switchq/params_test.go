@@ -47,8 +47,8 @@ func TestNewParamsKeepsWhatIsSet(t *testing.T) {
 	in := Config{PlaneBDP: 78_850, Trim: true, ECNMin: 16_600, ECNMax: 66_400, LowLimit: 78_850, MedLimit: 157_700,
 		HighLimit: 157_700, HeaderBytes: 64, MedPercent: 100, Victim: VictimCoin}
 	require.Equal(t, in, mustParams(t, in).Config())
-	require.Equal(t, 24, MinTrimSize)
-	in.HeaderBytes, in.MedPercent = MinTrimSize, 1
+	require.Equal(t, 24, minTrimSize)
+	in.HeaderBytes, in.MedPercent = minTrimSize, 1
 	require.Equal(t, in, mustParams(t, in).Config())
 }
 
@@ -61,7 +61,7 @@ func TestNewParamsRejects(t *testing.T) {
 		"LowLimit":    {PlaneBDP: 1000, LowLimit: -1},
 		"MedLimit":    {PlaneBDP: 1000, MedLimit: -1},
 		"HighLimit":   {PlaneBDP: 1000, HighLimit: -1},
-		"HeaderBytes": {PlaneBDP: 1000, HeaderBytes: MinTrimSize - 1},
+		"HeaderBytes": {PlaneBDP: 1000, HeaderBytes: minTrimSize - 1},
 		"MedPercent":  {PlaneBDP: 1000, MedPercent: 101},
 		"Victim":      {PlaneBDP: 1000, Victim: 2},
 	} {
@@ -72,11 +72,11 @@ func TestNewParamsRejects(t *testing.T) {
 }
 
 func TestClassSet(t *testing.T) {
-	all := ClassSet(0).With(ClassLow).With(ClassMed).With(ClassHigh)
+	all := ClassSet(0).with(ClassLow).with(ClassMed).with(ClassHigh)
 	for c := range numClasses {
 		for o := range numClasses {
-			require.Equal(t, o == c, ClassSet(0).With(c).Has(o))
-			require.Equal(t, o != c, all.Without(c).Has(o))
+			require.Equal(t, o == c, ClassSet(0).with(c).Has(o))
+			require.Equal(t, o != c, all.without(c).Has(o))
 		}
 	}
 }

@@ -111,9 +111,9 @@ type Pauser struct {
 func (g *Pauser) On(f PFCFrame, c Class, now, pause int64) {
 	switch f {
 	case PFCPause:
-		g.until[c], g.paused = deadline.After(now, max(pause, 0)), g.paused.With(c)
+		g.until[c], g.paused = deadline.After(now, max(pause, 0)), g.paused.with(c)
 	case PFCResume:
-		g.paused = g.paused.Without(c)
+		g.paused = g.paused.without(c)
 	}
 }
 
@@ -128,7 +128,7 @@ func (g *Pauser) Paused(now int64) (s ClassSet, next int64) {
 		if s == 0 || until < next {
 			next = until
 		}
-		s = s.With(Class(c))
+		s = s.with(Class(c))
 	}
 	return s, next
 }

@@ -63,7 +63,7 @@ func TestPFCBeforeTimeZero(t *testing.T) {
 	require.Zero(t, next)
 	g.On(PFCPause, ClassLow, -1_000, 1_000)
 	set, next = g.Paused(-1)
-	require.Equal(t, ClassSet(0).With(ClassLow), set)
+	require.Equal(t, ClassSet(0).with(ClassLow), set)
 	require.Zero(t, next)
 	set, _ = g.Paused(0)
 	require.Zero(t, set)
@@ -81,7 +81,7 @@ func TestPFCAtTheEndOfTime(t *testing.T) {
 	var g Pauser
 	g.On(PFCPause, ClassLow, math.MaxInt64-5, 10)
 	set, next := g.Paused(math.MaxInt64 - 1)
-	require.Equal(t, ClassSet(0).With(ClassLow), set)
+	require.Equal(t, ClassSet(0).with(ClassLow), set)
 	require.EqualValues(t, int64(math.MaxInt64), next)
 	g.On(PFCPause, ClassLow, 0, -1)
 	set, _ = g.Paused(0)
@@ -104,7 +104,7 @@ func TestPauserResume(t *testing.T) {
 	g.On(PFCResume, ClassHigh, 2, 0)
 	g.On(PFCResume, ClassLow, 2, 0)
 	set, _ := g.Paused(3)
-	require.Equal(t, ClassSet(0).With(ClassMed), set)
+	require.Equal(t, ClassSet(0).with(ClassMed), set)
 }
 
 // A sender at line rate behind a cable that carries data and pauses: what comes

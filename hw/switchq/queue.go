@@ -161,7 +161,7 @@ func (q *Queue) overflow(p *Params, pkt Packet, rnd rand.Source) (Verdict, uint3
 			*low.newest(), pkt = entryOf(pkt), last
 		}
 	}
-	if !p.c.Trim || !pkt.DSCP.Trimmable() {
+	if !p.c.Trim || !pkt.DSCP.trimmable() {
 		return q.drop(pkt)
 	}
 	return q.trim(p, pkt)

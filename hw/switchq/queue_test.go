@@ -237,7 +237,7 @@ func TestQueueMedOwesNothingForAnIdlePort(t *testing.T) {
 			}
 		}
 		for range 100 {
-			got, _ := q.Dequeue(p, ClassSet(0).With(ClassLow), nil)
+			got, _ := q.Dequeue(p, ClassSet(0).with(ClassLow), nil)
 			require.Equal(t, DSCPTrimmed, got.DSCP)
 		}
 	}
@@ -271,13 +271,13 @@ func TestQueueMedGoesAheadOfPausedLow(t *testing.T) {
 	var q Queue
 	q.Enqueue(p, data(1), nil)
 	q.Enqueue(p, Packet{ID: 2, Size: 64, DSCP: DSCPTrimmed}, nil)
-	low := ClassSet(0).With(ClassLow)
+	low := ClassSet(0).with(ClassLow)
 	got, ok := q.Dequeue(p, low, nil)
 	require.True(t, ok)
 	require.EqualValues(t, 2, got.ID)
 	_, ok = q.Dequeue(p, low, nil)
 	require.False(t, ok)
-	require.False(t, low.Without(ClassLow).Has(ClassLow))
+	require.False(t, low.without(ClassLow).Has(ClassLow))
 	got, _ = q.Dequeue(p, 0, nil)
 	require.EqualValues(t, 1, got.ID)
 }

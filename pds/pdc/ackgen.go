@@ -2,7 +2,10 @@
 
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"github.com/uetcc/uetcc/internal/view"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // answers write the immediate replies to a peer: acknowledgements, NACKs and control packets.
 type answers struct {
@@ -66,7 +69,7 @@ func (w *answers) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 	if p.rx.holding || !p.rx.inOrder() {
 		cack, bitmap, ooo = p.rx.CACK(), p.rx.SACK(w.mem.far(p), a.base), p.rx.OOO(w.mem.far(p))
 	}
-	v := (*pds.AckCCView)(out)
+	v := (*view.AckCC)(out)
 	v.SetAck(pds.Prologue{Next: a.next, Flags: a.flags}, a.offset, cack)
 	v.SetPDCs(p.handle.ID(), p.peerID)
 	v.SetSACK(st.Type, w.p.mpr, int16(a.base-cack), bitmap)

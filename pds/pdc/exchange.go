@@ -6,7 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/internal/view"
 )
 
 // Exchange is [FastPath.TakeACK] for each of acks and then [FastPath.TransmitRun] for up to
@@ -14,14 +14,14 @@ import (
 // the number of packets acknowledged. With most 0 nothing is sent, and the handles in run are those
 // of the last packet that each of acks tells of.
 //
-// acks are 1 to [RunMax] acknowledgements of one PDC that are [pds.AckCCView.Plain], and
-// [pds.AckCCView.Cumulative] where there are several. Exchange takes them only if they are of the
+// acks are 1 to [RunMax] acknowledgements of one PDC that are [view.AckCC.Plain], and
+// [view.AckCC.Cumulative] where there are several. Exchange takes them only if they are of the
 // lowest packets in flight, or one is of a single packet that was overtaken or has overtaken
 // others, the PDC waits for congestion control with others (or most is 0), no other PDC has a turn,
 // and the handles of all these packets are in [first, end). Otherwise it returns no PDC, and
 // nothing has changed.
 func (f *FastPath) Exchange(
-	now int64, acks []*pds.AckCCView, src Addr, first, end uint64, most int, run *Run,
+	now int64, acks []*view.AckCC, src Addr, first, end uint64, most int, run *Run,
 ) (p *PDC, acked uint32) {
 	m := (*Manager)(f)
 	if m.sched.ctl.head != 0 || m.sched.data.len() != 0 {
@@ -126,7 +126,7 @@ func (f *FastPath) Exchange(
 
 // single notes in m.plain an acknowledgement's news of one packet anywhere in flight, with a handle
 // in [first, end), and returns the row; none: no such packet, or losses may be inferred.
-func (m *Manager) single(now int64, w *sendWindow, a *pds.AckCCView, first, end uint64) *row {
+func (m *Manager) single(now int64, w *sendWindow, a *view.AckCC, first, end uint64) *row {
 	r, off, ok := w.named(m.mem, a)
 	if !ok || m.mem.handle(r, off%rowLen)-first >= end-first {
 		return nil

@@ -2,17 +2,20 @@
 
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"github.com/uetcc/uetcc/internal/view"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // Named returns the PDC with the dpdcid of a request, nil without such an id. Nothing else is
 // checked: the PDC may be in a later life than the request means, or in none.
-func (f *FastPath) Named(q *pds.RequestView) *PDC { return (*Manager)(f).target.byID(q.DPDCID()) }
+func (f *FastPath) Named(q *view.Request) *PDC { return (*Manager)(f).target.byID(q.DPDCID()) }
 
 // expect looks at a request without any change. The result is the PDC if the request is new and
 // in the window of an established PDC (the next PSN, if ordered), and the PDC has the right peer,
 // owes no response and is not closing, as for nearly every request. The caller has to check the
 // type and the next header.
-func (t *target) expect(q *pds.RequestView, src Addr) *PDC {
+func (t *target) expect(q *view.Request, src Addr) *PDC {
 	p := t.byID(q.DPDCID())
 	if p == nil || p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != src || p.rx.holding {
 		return nil
@@ -29,7 +32,7 @@ func (t *target) expect(q *pds.RequestView, src Addr) *PDC {
 
 // suits reports whether p has nothing to ask about the order of q: not ordered, or q is next, and
 // p neither closes, waits for missing packets, nor has an unproven peer.
-func (p *PDC) suits(q *pds.RequestView) bool {
+func (p *PDC) suits(q *view.Request) bool {
 	return !p.is(unsuited) && !q.Type().IsROD() ||
 		p.flags&unsuited == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge
 }
@@ -38,7 +41,7 @@ const unsuited = flagROD | flagClose | flagGap | flagUnproven
 
 // await keeps the needs of Respond for a request just accepted by expect; no NACK could need
 // more.
-func (t *target) await(now int64, p *PDC, q *pds.RequestView, in *In) {
+func (t *target) await(now int64, p *PDC, q *view.Request, in *In) {
 	p.activeAt = now
 	p.rx.released(q.ClearPSN())
 	b := &t.in

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -56,7 +57,7 @@ func TestFaultT4TrimmedAgainAndAgain(t *testing.T) {
 				more++
 			}
 			for _, w := range filterData(g.send(g.a)) {
-				psn := (*pds.RequestView)(w.b).PSN()
+				psn := (*view.Request)(w.b).PSN()
 				if sent == 0 {
 					first = psn
 				}

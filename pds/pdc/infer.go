@@ -5,6 +5,7 @@ package pdc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -33,8 +34,8 @@ func (s *source) afterACK(now int64, p *PDC, acked pds.PSN, ooo uint16, answer b
 	s.timer.moveProbe(now, p, c)
 }
 
-// infers is afterACK for an acknowledgement [pds.AckCCView.Plain], with news of packets.
-func (s *source) infers(now int64, p *PDC, a *pds.AckCCView) {
+// infers is afterACK for an acknowledgement [view.AckCC.Plain], with news of packets.
+func (s *source) infers(now int64, p *PDC, a *view.AckCC) {
 	if p.cc != 0 {
 		p.probes = 0
 	}

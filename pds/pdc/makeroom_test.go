@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -126,7 +127,7 @@ func TestTakeLeavesTheFirstProofAlone(t *testing.T) {
 	take := func(ahead pds.PSN) bool {
 		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, SPDCID: 100, DPDCID: id, PSN: p.rx.Missing() + ahead, ClearOffset: -1 - int16(ahead)}
 		src := AddrFrom(crowdPeer(0))
-		_, ok := g.b.m.Fast().Take(g.now, p, &Taken{Request: (*pds.RequestView)(q.AppendTo(nil)), Src: &src, State: &AckState{}}, new([pds.AckCCLen]byte))
+		_, ok := g.b.m.Fast().Take(g.now, p, &Taken{Request: (*view.Request)(q.AppendTo(nil)), Src: &src, State: &AckState{}}, new([pds.AckCCLen]byte))
 		return ok
 	}
 	require.False(t, take(0))

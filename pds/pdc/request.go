@@ -3,6 +3,7 @@
 package pdc
 
 import (
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -27,7 +28,7 @@ func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error
 	if _, err := q.Decode(in.Packet); err != nil {
 		return m.reply.malformed(err)
 	}
-	v := (*pds.RequestView)(in.Packet)
+	v := (*view.Request)(in.Packet)
 	p := m.target.expect(v, in.Src)
 	if p == nil || in.Trimmed != 0 || !q.Type.Allows(q.Next) {
 		return m.receiveOther(now, in, &q, out, r)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -521,7 +522,7 @@ func TestLastBelowOneThatAskedIsAcknowledged(t *testing.T) {
 
 // takeWire has b take a request the short way.
 func (g *pair) takeWire(w wire) []wire {
-	q, src := (*pds.RequestView)(w.b[:pds.RequestLen]), AddrFrom(w.from.addr)
+	q, src := (*view.Request)(w.b[:pds.RequestLen]), AddrFrom(w.from.addr)
 	p := g.b.m.target.expect(q, src)
 	require.NotNil(g.t, p)
 	var out [pds.AckCCLen]byte

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -33,7 +34,7 @@ func TestServiceTimeBeyondTheSample(t *testing.T) {
 				}
 				at := g.now
 				for _, w := range g.giveAll(g.send(g.a)) {
-					a := (*pds.AckCCView)(w.b)
+					a := (*view.AckCC)(w.b)
 					a.SetNSCC(kept, a.CwndPend(), a.RcvdBytes(), a.OOOCount())
 					g.now = at + 12_800
 					if how == "short" && a.Plain() { // its caller asks
@@ -142,7 +143,7 @@ func TestRcvdBytesLeaveFlight(t *testing.T) {
 		require.EqualValues(t, 9*4160, c.Inflight())
 		acks := g.giveAll(ws[1:])
 		last := acks[len(acks)-1]
-		a := (*pds.AckCCView)(last.b)
+		a := (*view.AckCC)(last.b)
 		require.EqualValues(t, (9*4160+255)/256, a.RcvdBytes())
 		require.EqualValues(t, 8, a.OOOCount())
 		var h pds.AckCC
@@ -169,7 +170,7 @@ func TestRcvdBytesOfALiar(t *testing.T) {
 	ws := g.send(g.a)
 	acks := g.giveAll(ws[1:])
 	last := acks[len(acks)-1]
-	a := (*pds.AckCCView)(last.b)
+	a := (*view.AckCC)(last.b)
 	a.SetNSCC(0, 0, a.RcvdBytes()+1<<20, 65534)
 	g.give(last)
 	require.Zero(t, c.Inflight())

@@ -4,6 +4,7 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -18,9 +19,9 @@ type Confirmed struct {
 
 // TakeACK is [FastPath.ReceiveACK] for an acknowledgement with no more news than most: of
 // the lowest packets in flight, or of a single packet anywhere. The acknowledgement has to
-// be [pds.AckCCView.Plain]. For any other N is 0, and nothing has changed. No event reports
+// be [view.AckCC.Plain]. For any other N is 0, and nothing has changed. No event reports
 // the packets: the consequences are the caller's.
-func (f *FastPath) TakeACK(now int64, a *pds.AckCCView, src Addr) (x Confirmed) {
+func (f *FastPath) TakeACK(now int64, a *view.AckCC, src Addr) (x Confirmed) {
 	m := (*Manager)(f)
 	p := m.source.acked(a, src)
 	if p == nil {
@@ -79,7 +80,7 @@ func (s *source) tookACKs(now int64, p *PDC) {
 }
 
 // acked returns the PDC of an acknowledgement, nil if not for TakeACK.
-func (s *source) acked(a *pds.AckCCView, src Addr) *PDC {
+func (s *source) acked(a *view.AckCC, src Addr) *PDC {
 	id := int(a.DPDCID())
 	if id >= len(s.pdc) {
 		return nil
@@ -93,7 +94,7 @@ func (s *source) acked(a *pds.AckCCView, src Addr) *PDC {
 
 // news is an acknowledgement's news for congestion control about n packets as large as pkt,
 // the last.
-func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) nscc.PlainAck {
+func (pkt *packet) news(now int64, a *view.AckCC, n uint32) nscc.PlainAck {
 	rtt := int64(0)
 	if pkt.sends == copiesFirst {
 		// As nscc.RTT, too much to inline, but below 0 where nscc.RTT has no sample.
@@ -103,7 +104,7 @@ func (pkt *packet) news(now int64, a *pds.AckCCView, n uint32) nscc.PlainAck {
 }
 
 // feedAny is feed for n packets as large as the last.
-func (s *source) feedAny(now int64, p *PDC, a *pds.AckCCView, last *packet, n uint32) {
+func (s *source) feedAny(now int64, p *PDC, a *view.AckCC, last *packet, n uint32) {
 	var h pds.AckCC
 	_, _ = h.Decode(a[:])
 	k := ackGain{Bytes: int64(last.size) * int64(n), Packets: int32(n), Entropy: last.entropy, Known: true}

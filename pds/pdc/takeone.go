@@ -5,13 +5,13 @@ package pdc
 import (
 	"math/bits"
 
-	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/internal/view"
 )
 
 // named returns the packet named by an acknowledgement's offset, if in flight and the only
 // news. Nothing changes. Packets on different paths are the common case: packets overtake,
 // and each has an acknowledgement.
-func (w *sendWindow) named(m *memory, a *pds.AckCCView) (r *row, off uint32, ok bool) {
+func (w *sendWindow) named(m *memory, a *view.AckCC) (r *row, off uint32, ok bool) {
 	off = w.offset(a.AckPSN())
 	if off-w.base >= w.next-w.base {
 		return nil, 0, false
@@ -22,7 +22,7 @@ func (w *sendWindow) named(m *memory, a *pds.AckCCView) (r *row, off uint32, ok 
 }
 
 // takeOne releases the packet of row r named by an acknowledgement, found by named.
-func (p *PDC) takeOne(m *Manager, a *pds.AckCCView, r *row) {
+func (p *PDC) takeOne(m *Manager, a *view.AckCC, r *row) {
 	w := &p.tx
 	off := w.offset(a.AckPSN())
 	bit := uint64(1) << (off % rowLen)
@@ -54,7 +54,7 @@ func (w *sendWindow) releasedTo(m *memory, end uint32, r *row, bit uint64) bool 
 
 // arrivedAll reports whether all packets shown by the SACK of an acknowledgement have
 // arrived, with bit's packet in r.
-func (w *sendWindow) arrivedAll(m *memory, a *pds.AckCCView, r *row, bit uint64) bool {
+func (w *sendWindow) arrivedAll(m *memory, a *view.AckCC, r *row, bit uint64) bool {
 	off, sack := w.inWindow(w.offset(a.SACKBase()), a.Bitmap())
 	for s := off % rowLen; sack != 0; s = 0 {
 		q, _ := w.at(m, off)

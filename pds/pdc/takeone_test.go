@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -23,7 +24,7 @@ func TestTakeOneEndsAStallWithMaxCACK(t *testing.T) {
 		a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, SPDCID: p.peerID, DPDCID: g.h.ID(), CACK: cumulative,
 			Offset: int16(of - cumulative)}, SACK: pds.SACK{MPR: 8}}
 		a.SetNSCC(&pds.NSCCState{})
-		return g.a.m.Fast().TakeACK(g.now, (*pds.AckCCView)(a.AppendTo(nil)), p.peer)
+		return g.a.m.Fast().TakeACK(g.now, (*view.AckCC)(a.AppendTo(nil)), p.peer)
 	}
 	require.EqualValues(t, 1, ack(cack, first+1).N, "the second packet, ahead of the first")
 	require.EqualValues(t, 3, p.stalls)

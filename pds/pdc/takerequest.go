@@ -2,12 +2,15 @@
 
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"github.com/uetcc/uetcc/internal/view"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // A Taken is a request received and done, for [FastPath.Take]: the answer is the default
 // response.
 type Taken struct {
-	Request *pds.RequestView
+	Request *view.Request
 	Src     *Addr
 	State   *AckState
 	Size    int64  // nominal, bytes
@@ -16,7 +19,7 @@ type Taken struct {
 }
 
 // Take is [Manager.Receive] and [Manager.Respond] in one, for a request to p done, or
-// about to be done, by the layer above: the request is plain ([pds.RequestView.Plain],
+// about to be done, by the layer above: the request is plain ([view.Request.Plain],
 // PlainCC) and [FastPath.Named] has just returned p for it. False, without a change,
 // unless the request is new and in the window of p. If an acknowledgement is due the
 // header is written, to be followed by a response ([pds.NextResponse]), and n is the
@@ -42,7 +45,7 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 	// Like writeACK with nothing to select, for a PDC in use, so not asking to be closed.
 	p.ackBytes = 0
 	m.stats.ACKs++
-	v := (*pds.AckCCView)(out)
+	v := (*view.AckCC)(out)
 	v.SetAck(pds.Prologue{Next: pds.NextResponse, Flags: t.echo(flags)}, 0, psn)
 	v.SetAnswered(q)
 	v.SetSACK(pds.CCNSCC, m.p.mpr, 1, 0)
@@ -95,7 +98,7 @@ func (t *target) takeAhead(now int64, p *PDC, x *Taken, out *[pds.AckCCLen]byte)
 	if !asked {
 		base = w.SACKRove()
 	}
-	v := (*pds.AckCCView)(out)
+	v := (*view.AckCC)(out)
 	v.SetAck(pds.Prologue{Next: pds.NextResponse, Flags: x.echo(flags)}, int16(psn-cack), cack)
 	v.SetAnswered(q)
 	v.SetSACK(pds.CCNSCC, t.p.mpr, int16(base-cack), w.SACK(t.mem.far(p), base))

@@ -5,6 +5,7 @@ package pdc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -24,7 +25,7 @@ type Run struct {
 	unlike bool   // handles are in handles; otherwise counting up from the first
 	first  uint64 // handle
 	asks   uint32 // bit k: packet k asks for an acknowledgement
-	heads  pds.RequestRun
+	heads  view.Run
 
 	handles [RunMax]uint64
 }
@@ -129,7 +130,7 @@ func (s *source) sentRun(now int64, p *PDC, r *row, x *Run, sp ccc.RunParams) (l
 	w, n := &p.tx, uint32(sp.Sent)
 	i := w.next % rowLen
 	x.N, x.asks = n, 0
-	x.heads = pds.MakeRequestRun(p.requestType(), x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
+	x.heads = view.MakeRun(p.requestType(), x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
 	// As a slice: the nil check of a pointer to the chunk would load the chunk's first line,
 	// needed by nobody.
 	in := s.mem.chunk[w.sends].packet[:]

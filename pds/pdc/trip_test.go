@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -70,7 +71,7 @@ func (s *slow) pass() {
 }
 
 func (s *slow) arrive(w wire) {
-	if a := (*pds.AckCCView)(w.b); len(w.b) >= pds.AckCCLen && a.Type() == pds.TypeACKCC && a.Plain() {
+	if a := (*view.AckCC)(w.b); len(w.b) >= pds.AckCCLen && a.Type() == pds.TypeACKCC && a.Plain() {
 		if x := s.a.m.Fast().TakeACK(s.now, a, AddrFrom(s.b.addr)); x.N != 0 {
 			s.ended += int(x.N)
 			s.a.drain()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pds
+package view
 
 import (
 	"bytes"
@@ -11,19 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/pds"
 )
 
-// plainRequestHeader says at length what RequestView.Plain and PlainCC are.
+// plainRequestHeader says at length what Request.Plain and PlainCC are.
 func plainRequestHeader(b []byte) (plain, cc bool) {
-	var r Request
+	var r pds.Request
 	_, err := r.Decode(b)
-	ok := err == nil && r.Next == NextRequestStd && r.Flags&FlagSYN == 0 && r.ClearOffset < 0
+	ok := err == nil && r.Next == pds.NextRequestStd && r.Flags&pds.FlagSYN == 0 && r.ClearOffset < 0
 	return ok && !r.HasCC(), ok && r.HasCC()
 }
 
 // checkPlain reports whether the view of b is plain, either way.
 func checkPlain(t *testing.T, b []byte) bool {
-	v := (*RequestView)(b)
+	v := (*Request)(b)
 	plain, cc := plainRequestHeader(b)
 	if v.Plain() != plain || v.PlainCC() != cc {
 		t.Fatalf("% x", b)
@@ -31,8 +32,8 @@ func checkPlain(t *testing.T, b []byte) bool {
 	return plain || cc
 }
 
-func TestRequestViewOfEveryFirstWord(t *testing.T) {
-	whole := Request{Type: TypeRUDReq, ClearOffset: -1, SPDCID: 1, DPDCID: 2}
+func TestRequestOfEveryFirstWord(t *testing.T) {
+	whole := pds.Request{Type: pds.TypeRUDReq, ClearOffset: -1, SPDCID: 1, DPDCID: 2}
 	b := append(whole.AppendTo(nil), 0, 0, 0, 0)
 	plain := 0
 	for p := range 1 << 16 {
@@ -44,41 +45,41 @@ func TestRequestViewOfEveryFirstWord(t *testing.T) {
 	require.Equal(t, 4*4*16, plain, "types, retx, ar, four reserved bits")
 }
 
-func TestRequestViewOfEveryClearOffset(t *testing.T) {
+func TestRequestOfEveryClearOffset(t *testing.T) {
 	for off := -1 << 15; off < 1<<15; off++ {
-		whole := Request{Type: TypeRUDReq, Next: NextRequestStd, PSN: 3, ClearOffset: int16(off), SPDCID: 1, DPDCID: 2}
-		var b [RequestLen]byte
+		whole := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, PSN: 3, ClearOffset: int16(off), SPDCID: 1, DPDCID: 2}
+		var b [pds.RequestLen]byte
 		_, _ = whole.Encode(b[:])
-		v := (*RequestView)(&b)
+		v := (*Request)(&b)
 		if v.ClearOffset() != int16(off) || v.ClearPSN() != whole.ClearPSN() || v.Plain() != (off < 0) {
 			t.Fatal(off)
 		}
 	}
 }
 
-func TestRequestViewOfRandomBytes(t *testing.T) {
+func TestRequestOfRandomBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	plain := 0
 	for range 50_000 {
-		var b [RequestCCLen]byte
+		var b [pds.RequestCCLen]byte
 		binary.LittleEndian.PutUint64(b[:], r.Uint64())
 		binary.LittleEndian.PutUint64(b[8:], r.Uint64())
 		if mend := r.Uint32(); mend&7 != 0 { // most are nearly plain
-			b[0], b[1] = byte(TypeRUDReq)<<3|1, b[1]&^byte(FlagSYN)|0x80|byte(mend>>8&1)<<2
+			b[0], b[1] = byte(pds.TypeRUDReq)<<3|1, b[1]&^byte(pds.FlagSYN)|0x80|byte(mend>>8&1)<<2
 			b[8], b[9] = b[8]&byte(-(mend>>11&1)), b[9]&byte(-(mend>>12&1))
 			b[10], b[11] = b[10]&byte(-(mend>>13&1)), b[11]&byte(-(mend>>14&1))
 		}
-		v := (*RequestView)(b[:])
+		v := (*Request)(b[:])
 		if checkPlain(t, b[:]) {
 			plain++
 		}
-		var want Request
+		var want pds.Request
 		if _, err := want.Decode(b[:]); err != nil {
 			continue
 		}
 		got := want
 		got.Type, got.Next, got.Flags, got.ClearOffset, got.PSN, got.SPDCID = v.Type(), v.Next(), v.Flags(), v.ClearOffset(), v.PSN(), v.SPDCID()
-		if want.Flags&FlagSYN == 0 {
+		if want.Flags&pds.FlagSYN == 0 {
 			got.DPDCID = v.DPDCID()
 		}
 		require.Equal(t, want, got)
@@ -90,26 +91,26 @@ func TestRequestViewOfRandomBytes(t *testing.T) {
 func TestPutRequestIsEncode(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 10_000 {
-		want := Request{
-			Type: TypeRUDReq + Type(r.Uint32()&1), Next: NextHdr(r.Uint32() & 0xf), Flags: Flags(r.Uint32()) &^ FlagSYN,
-			ClearOffset: int16(r.Uint32()), PSN: PSN(r.Uint32()), SPDCID: PDCID(r.Uint32()), DPDCID: PDCID(r.Uint32()),
+		want := pds.Request{
+			Type: pds.TypeRUDReq + pds.Type(r.Uint32()&1), Next: pds.NextHdr(r.Uint32() & 0xf), Flags: pds.Flags(r.Uint32()) &^ pds.FlagSYN,
+			ClearOffset: int16(r.Uint32()), PSN: pds.PSN(r.Uint32()), SPDCID: pds.PDCID(r.Uint32()), DPDCID: pds.PDCID(r.Uint32()),
 		}
-		var b [RequestLen]byte
+		var b [pds.RequestLen]byte
 		copy(b[:], bytes.Repeat([]byte{0xa5}, len(b))) // buffers arrive dirty
-		PutRequest(&b, Prologue{want.Type, want.Next, want.Flags}, want.ClearOffset, want.PSN, want.SPDCID, want.DPDCID)
+		PutRequest(&b, pds.Prologue{Type: want.Type, Next: want.Next, Flags: want.Flags}, want.ClearOffset, want.PSN, want.SPDCID, want.DPDCID)
 		require.Equal(t, want.AppendTo(nil), b[:], "%+v", want)
 	}
-	var open, syn [RequestLen]byte
-	PutRequest(&open, Prologue{Type: TypeRODReq, Flags: FlagAR}, -1, 7, 1, 2)
-	PutRequest(&syn, Prologue{Type: TypeRODReq, Flags: FlagAR | FlagSYN | FlagM}, -1, 7, 1, 2)
+	var open, syn [pds.RequestLen]byte
+	PutRequest(&open, pds.Prologue{Type: pds.TypeRODReq, Flags: pds.FlagAR}, -1, 7, 1, 2)
+	PutRequest(&syn, pds.Prologue{Type: pds.TypeRODReq, Flags: pds.FlagAR | pds.FlagSYN | pds.FlagM}, -1, 7, 1, 2)
 	require.Equal(t, open, syn, "what would give the last field another meaning is not written")
 }
 
-func TestRequestViewDoesNotAllocate(t *testing.T) {
-	var b [RequestLen]byte
-	alloctest.Zero(t, "RequestView", func() {
-		PutRequest(&b, Prologue{TypeRUDReq, NextRequestStd, FlagAR}, -1, 7, 1, 2)
-		if v := (*RequestView)(&b); !v.Plain() || v.PSN() != 7 {
+func TestRequestDoesNotAllocate(t *testing.T) {
+	var b [pds.RequestLen]byte
+	alloctest.Zero(t, "Request", func() {
+		PutRequest(&b, pds.Prologue{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagAR}, -1, 7, 1, 2)
+		if v := (*Request)(&b); !v.Plain() || v.PSN() != 7 {
 			panic("the path under test did not run")
 		}
 	})

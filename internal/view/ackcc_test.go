@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pds
+package view
 
 import (
 	"encoding/binary"
@@ -10,60 +10,63 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/pds"
 )
 
-// plainAckCC says at length what AckCCView.Plain is.
+// plainAckCC says at length what AckCC.Plain is.
 func plainAckCC(b []byte) bool {
-	var a AckCC
-	var s NSCCState
+	var a pds.AckCC
+	var s pds.NSCCState
 	if _, err := a.Decode(b); err != nil || a.Validate() != nil {
 		return false
 	}
-	return a.NSCC(&s) && s.CwndPend == 0 && !s.Restore && s.ServiceTime < 0xff00 && a.Next == NextResponse && a.Flags&^FlagM == 0
+	return a.NSCC(&s) && s.CwndPend == 0 && !s.Restore && s.ServiceTime < 0xff00 && a.Next == pds.NextResponse && a.Flags&^pds.FlagM == 0
 }
 
 // checkAckCCView compares a view with what AckCC.Decode makes of the same bytes.
-func checkAckCCView(t *testing.T, v *AckCCView) {
-	var a AckCC
-	var s NSCCState
+func checkAckCCView(t *testing.T, v *AckCC) {
+	var a pds.AckCC
+	var s pds.NSCCState
 	require.Equal(t, plainAckCC(v[:]), v.Plain(), "% x", *v)
 	if _, err := a.Decode(v[:]); err != nil {
-		require.NotEqual(t, TypeACKCC, v.Type())
+		require.NotEqual(t, pds.TypeACKCC, v.Type())
 		return
 	}
-	got := AckCC{
-		Ack:   Ack{Next: v.Next(), Flags: v.Flags(), Offset: v.Offset(), SPDCID: v.SPDCID(), DPDCID: v.DPDCID(), CACK: v.CACK()},
-		SACK:  SACK{CCType: v.CCType(), CCFlags: a.CCFlags, MPR: v.MPR(), SACKOffset: v.SACKOffset(), Bitmap: v.Bitmap()},
+	got := pds.AckCC{
+		Ack:   pds.Ack{Next: v.Next(), Flags: v.Flags(), Offset: v.Offset(), SPDCID: v.SPDCID(), DPDCID: v.DPDCID(), CACK: v.CACK()},
+		SACK:  pds.SACK{CCType: v.CCType(), CCFlags: a.CCFlags, MPR: v.MPR(), SACKOffset: v.SACKOffset(), Bitmap: v.Bitmap()},
 		State: a.State,
 	}
 	require.Equal(t, a, got)
 	require.Equal(t, a.SACKBase(), v.SACKBase())
-	if a.Flags&FlagP == 0 {
+	if a.Flags&pds.FlagP == 0 {
 		require.Equal(t, a.AckPSN(), v.AckPSN())
 	}
 	if a.NSCC(&s) {
-		require.Equal(t, s, NSCCState{v.ServiceTime(), v.Restore(), v.CwndPend(), v.RcvdBytes(), v.OOOCount()})
+		require.Equal(t, s, pds.NSCCState{
+			ServiceTime: v.ServiceTime(), Restore: v.Restore(), CwndPend: v.CwndPend(), RcvdBytes: v.RcvdBytes(), OOOCount: v.OOOCount(),
+		})
 	}
 	require.Equal(t, a.Offset == 0 && a.Bitmap == 0, v.Cumulative())
 	checkAckCCSet(t, &a)
 }
 
 // checkAckCCSet compares what the Set methods write with what AckCC.AppendTo does.
-func checkAckCCSet(t *testing.T, a *AckCC) {
-	var v AckCCView
+func checkAckCCSet(t *testing.T, a *pds.AckCC) {
+	var v AckCC
 	for i := range v {
 		v[i] = 0xa5 // all of it is to be overwritten
 	}
-	v.SetAck(Prologue{Type: TypeNACK, Next: a.Next, Flags: a.Flags}, a.Offset, a.CACK)
-	q := RequestView(make([]byte, RequestLen))
-	PutRequest((*[RequestLen]byte)(&q), Prologue{Type: TypeRUDReq}, -1, 0, a.DPDCID, a.SPDCID)
+	v.SetAck(pds.Prologue{Type: pds.TypeNACK, Next: a.Next, Flags: a.Flags}, a.Offset, a.CACK)
+	q := Request(make([]byte, pds.RequestLen))
+	PutRequest((*[pds.RequestLen]byte)(&q), pds.Prologue{Type: pds.TypeRUDReq}, -1, 0, a.DPDCID, a.SPDCID)
 	v.SetAnswered(&q)
 	first := v
 	v.SetPDCs(a.SPDCID, a.DPDCID)
 	require.Equal(t, first, v)
 	v.SetSACK(a.CCType, a.MPR, a.SACKOffset, a.Bitmap)
-	var n NSCCState
-	var c CreditState
+	var n pds.NSCCState
+	var c pds.CreditState
 	switch {
 	case a.NSCC(&n):
 		penalty := n.CwndPend
@@ -81,9 +84,9 @@ func checkAckCCSet(t *testing.T, a *AckCC) {
 	require.Equal(t, want.AppendTo(nil), v[:])
 }
 
-func TestAckCCViewOfEveryFirstWord(t *testing.T) {
-	whole := AckCC{Ack: Ack{SPDCID: 1, DPDCID: 2}, SACK: SACK{MPR: 8}}
-	v := AckCCView(whole.AppendTo(nil))
+func TestAckCCOfEveryFirstWord(t *testing.T) {
+	whole := pds.AckCC{Ack: pds.Ack{SPDCID: 1, DPDCID: 2}, SACK: pds.SACK{MPR: 8}}
+	v := AckCC(whole.AppendTo(nil))
 	plain := 0
 	for p := range 1 << 16 {
 		binary.BigEndian.PutUint16(v[:], uint16(p))
@@ -97,11 +100,11 @@ func TestAckCCViewOfEveryFirstWord(t *testing.T) {
 	require.Equal(t, 2*4, plain, "m, two reserved bits")
 }
 
-func TestAckCCViewOfRandomBytes(t *testing.T) {
+func TestAckCCOfRandomBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	plain := 0
 	for range 50_000 {
-		var v AckCCView
+		var v AckCC
 		for i := 0; i < len(v); i += 8 {
 			binary.LittleEndian.PutUint64(v[i:], r.Uint64())
 		}
@@ -110,7 +113,7 @@ func TestAckCCViewOfRandomBytes(t *testing.T) {
 			binary.LittleEndian.PutUint64(v[16:], r.Uint64()&-r.Uint64N(2))
 		}
 		if mend := r.Uint32(); mend&7 != 0 { // most are nearly plain
-			v[0], v[1] = byte(TypeACKCC)<<3|byte(NextResponse>>1)&^(v[0]&(v[0]>>1)), v[1]&0x61|byte(mend>>8&1)<<3
+			v[0], v[1] = byte(pds.TypeACKCC)<<3|byte(pds.NextResponse>>1)&^(v[0]&(v[0]>>1)), v[1]&0x61|byte(mend>>8&1)<<3
 			v[12], v[26] = v[12]&0xf|byte(mend>>9&1)<<4, v[26]&byte(-(mend>>10&1))
 			v[8], v[9] = v[8]&byte(-(mend>>11&1)), v[9]&byte(-(mend>>12&1))
 			v[10], v[11] = v[10]&byte(-(mend>>13&1)), v[11]&byte(-(mend>>14&1))
@@ -123,10 +126,10 @@ func TestAckCCViewOfRandomBytes(t *testing.T) {
 	require.Greater(t, plain, 1000)
 }
 
-func TestAckCCViewDoesNotAllocate(t *testing.T) {
-	b := (&AckCC{Ack: Ack{Next: NextResponse, CACK: 9, SPDCID: 1, DPDCID: 2}}).AppendTo(nil)
-	alloctest.Zero(t, "AckCCView", func() {
-		if v := (*AckCCView)(b); !v.Plain() || v.CACK() != 9 {
+func TestAckCCDoesNotAllocate(t *testing.T) {
+	b := (&pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, CACK: 9, SPDCID: 1, DPDCID: 2}}).AppendTo(nil)
+	alloctest.Zero(t, "AckCC", func() {
+		if v := (*AckCC)(b); !v.Plain() || v.CACK() != 9 {
 			panic("the path under test did not run")
 		}
 	})
@@ -134,14 +137,14 @@ func TestAckCCViewDoesNotAllocate(t *testing.T) {
 
 // What is like a plain cumulative acknowledgement is one, and of the same PDCs, and the
 // other way round: with each bit turned, and with each two.
-func TestAckCCViewLike(t *testing.T) {
-	a := AckCC{Ack: Ack{Next: NextResponse, Flags: FlagM, SPDCID: 0x0102, DPDCID: 0x0304, CACK: 0x05060708}, SACK: SACK{MPR: 8}}
-	a.SetNSCC(&NSCCState{ServiceTime: 0x1234})
-	w := AckCCView(a.AppendTo(nil))
+func TestAckCCLike(t *testing.T) {
+	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, Flags: pds.FlagM, SPDCID: 0x0102, DPDCID: 0x0304, CACK: 0x05060708}, SACK: pds.SACK{MPR: 8}}
+	a.SetNSCC(&pds.NSCCState{ServiceTime: 0x1234})
+	w := AckCC(a.AppendTo(nil))
 	require.True(t, w.Plain() && w.Cumulative() && w.Like(&w))
 	like := 0
-	for i := range 8 * AckCCLen {
-		for j := range 8 * AckCCLen {
+	for i := range 8 * pds.AckCCLen {
+		for j := range 8 * pds.AckCCLen {
 			v := w
 			v[i/8] ^= 1 << (i % 8)
 			if j != i {

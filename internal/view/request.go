@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"encoding/binary"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// A Request is the first 12 bytes of a request in place in the packet, for the fast
+// path: each field is read with a load and at most a mask. [pds.Request] is a copy of all
+// fields.
+//
+// Methods return the values of Request.Decode for any bytes, except for DPDCID while
+// FlagSYN is set. The credit target and the ccc_id of a request with congestion state lie
+// behind the view.
+type Request [pds.RequestLen]byte
+
+// The bits of the first word checked by [Request.Plain]: the type without the ROD/RUD
+// bit, next_hdr, the flag SYN, and the sign of clear_psn_offset. The word is read in
+// little-endian order, without a byte swap.
+const (
+	plainRequest     = uint32(pds.TypeRUDReq<<3) | plainNext
+	plainRequestBits = uint32(pds.TypeRUDReq^pds.TypeRODReq^0x1f)<<3 | plainNextBits
+
+	plainNext     = uint32(pds.NextRequestStd>>1) | uint32(pds.NextRequestStd&1)<<15 | 1<<23
+	plainNextBits = 7 | 1<<15 | uint32(pds.FlagSYN)<<8 | 1<<23
+)
+
+const requestFlags = pds.FlagRetx | pds.FlagAR | pds.FlagSYN
+
+// Plain reports whether v is a request like nearly all: a RUD_REQ or ROD_REQ on an open
+// PDC ([pds.FlagSYN] is not set) with a CLEAR_PSN before the PSN (clear_psn_offset < 0) and
+// followed by a standard semantic header ([pds.NextRequestStd]).
+func (v *Request) Plain() bool {
+	return binary.LittleEndian.Uint32(v[0:])&plainRequestBits == plainRequest
+}
+
+// PlainCC is Plain for a RUD_CC_REQ or ROD_CC_REQ.
+func (v *Request) PlainCC() bool {
+	return v.Type()-pds.TypeRUDCCReq <= pds.TypeRODCCReq-pds.TypeRUDCCReq &&
+		binary.LittleEndian.Uint32(v[0:])&plainNextBits == plainNext
+}
+
+// Type returns the packet type.
+func (v *Request) Type() pds.Type { return pds.Type(v[0] >> 3) }
+
+// Next returns the type of the next header.
+func (v *Request) Next() pds.NextHdr { return pds.NextHdr(binary.BigEndian.Uint16(v[0:]) >> 7 & 0xf) }
+
+// Flags returns the flags of a request.
+func (v *Request) Flags() pds.Flags { return pds.Flags(v[1]) & requestFlags }
+
+// ClearOffset returns clear_psn_offset.
+func (v *Request) ClearOffset() int16 { return int16(binary.BigEndian.Uint16(v[2:])) }
+
+// ClearPSN returns the PSN up to which the initiator releases responses.
+func (v *Request) ClearPSN() pds.PSN { return v.PSN().Add(int32(v.ClearOffset())) }
+
+// PSN returns the packet's PSN.
+func (v *Request) PSN() pds.PSN { return pds.PSN(binary.BigEndian.Uint32(v[4:])) }
+
+// SPDCID returns the sender's PDC.
+func (v *Request) SPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(v[8:])) }
+
+// DPDCID returns the receiver's PDC.
+func (v *Request) DPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(v[10:])) }
+
+// PutRequest writes a RUD_REQ or ROD_REQ of an open PDC to b, with two stores, as
+// Request.Encode does. p.Type has to be RUD_REQ or ROD_REQ; [pds.FlagSYN] in p.Flags is
+// ignored.
+func PutRequest(b *[pds.RequestLen]byte, p pds.Prologue, clearOffset int16, psn pds.PSN, spdcid, dpdcid pds.PDCID) {
+	head := prologue(p.Type, p.Next, p.Flags&(requestFlags&^pds.FlagSYN))
+	binary.BigEndian.PutUint64(b[0:], uint64(head)<<48|uint64(uint16(clearOffset))<<32|uint64(psn))
+	binary.BigEndian.PutUint32(b[8:], uint32(spdcid)<<16|uint32(dpdcid))
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// A run writes what PutRequest does, also where its PSNs and offsets wrap around.
+func TestRequestRun(t *testing.T) {
+	for _, c := range []struct {
+		clear int16
+		psn   pds.PSN
+	}{{-1, 0}, {-1, 100}, {-1, ^pds.PSN(0) - 3}, {0, 5}, {3, ^pds.PSN(0)}, {-32768 + 4, 7}} {
+		for k := range uint32(32) {
+			typ := []pds.Type{pds.TypeRUDReq, pds.TypeRODReq}[k%2]
+			r := MakeRun(typ, pds.NextRequestStd, c.clear, c.psn, 0xfffe, 0x1234)
+			asks := rand.Uint32()
+			f := pds.Flags(asks>>k&1) * pds.FlagAR
+			var want, got [pds.RequestLen]byte
+			PutRequest(&want, pds.Prologue{Type: typ, Next: pds.NextRequestStd, Flags: f}, c.clear-int16(k), c.psn+pds.PSN(k), 0xfffe, 0x1234)
+			r.Put(&got, k, asks)
+			require.Equal(t, want, got)
+		}
+	}
+}
