@@ -103,7 +103,7 @@ type Config struct {
 	LinkRate     int64 // the sender's, bytes a second, 1 to MaxRate
 	ReceiverRate int64 // bytes a second; 0: not known, the sender's
 	BaseRTT      int64 // config_base_rtt, ticks, 1 to 60 s: longest path, idle network, one MTU
-	MTU          int64 // largest nominal packet, bytes, 65 to maxMTU and to MaxWnd
+	MTU          int64 // largest nominal packet, bytes, 65 to 65,536 and to MaxWnd
 	Trimming     bool  // switches trim packets instead of dropping them
 	Unmeasured   bool  // BaseRTT is a guess: ProfileAdaptive takes the first sample instead
 	RCCC         bool  // receiver credits are on too: last-hop trims are theirs

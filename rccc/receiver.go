@@ -12,7 +12,7 @@ import (
 
 // ReceiverConfig describes the destination half of one port.
 type ReceiverConfig struct {
-	// Senders is the capacity of the active sender table, 1 to maxSenders.
+	// Senders is the capacity of the active sender table, 1 to 65,536.
 	// Required.
 	Senders int
 

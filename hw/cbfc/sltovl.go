@@ -35,7 +35,7 @@ func NewSLToVL(ports, lanes int) (*SLToVL, error) {
 }
 
 // Set makes packets of service level sl from port in to port out take lane vl,
-// or be dropped if vl is [managementLane], forbidden to data.
+// or be dropped if vl is 15, the management lane.
 func (m *SLToVL) Set(in, out int, sl, vl uint8) {
 	m.vl[(in*m.ports+out)*16+int(sl&15)] = vl & 15
 }
