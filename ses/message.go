@@ -130,31 +130,42 @@ func (m *message) begin(o *Operation, h Handle, mtu uint32) {
 	*m = message{} // and field by field: a literal would be built on the stack and copied
 	m.handle, m.packets, m.length, m.delivered, m.cookie = h, o.Packets(mtu), o.Length, o.Length, o.Cookie
 	m.mode, m.form, m.kind = o.Mode, o.form(), mtuKind(mtu)
+	if m.form == FormStandard && m.mode != ModeUUD {
+		m.kind |= kindNamed
+	}
+	switch {
+	case m.form != FormStandard || !o.Opcode.IsPlain():
+		if m.size = m.beginOther(o); m.size == StandardLen && m.is(kindCarries) {
+			m.kind |= kindMiddle
+		}
+	case o.Opcode == OpcodeRead:
+		m.kind |= kindFetch | kindWaits
+		m.beginPlain(o)
+	default:
+		m.kind |= kindCarries | kindMiddle
+		m.beginPlain(o)
+	}
+	m.head = [atPlace]byte(m.wire[:])
+	m.head[1] &^= byte(firstFlags)
+	if m.is(kindFetch) {
+		m.askLength()
+	}
+}
+
+// beginPlain writes a first header without extension.
+func (m *message) beginPlain(o *Operation) {
+	o.put((*[StandardLen]byte)(m.wire[:]))
+	m.size = StandardLen
+}
+
+// beginOther writes a first header that is short or has an extension, and returns its length.
+func (m *message) beginOther(o *Operation) uint8 {
 	if o.Opcode.IsFetch() {
 		m.kind |= kindFetch | kindWaits
 	}
 	if o.bringsPayload() {
 		m.kind |= kindCarries
 	}
-	if m.form == FormStandard && m.mode != ModeUUD {
-		m.kind |= kindNamed
-	}
-	if m.form == FormStandard && o.Opcode.IsPlain() {
-		o.put((*[StandardLen]byte)(m.wire[:]))
-		m.size = StandardLen
-	} else {
-		m.size = m.beginOther(o)
-	}
-	m.head = [atPlace]byte(m.wire[:])
-	m.head[1] &^= byte(firstFlags)
-	if m.size == StandardLen && m.is(kindCarries) {
-		m.kind |= kindMiddle
-	}
-	m.askLength()
-}
-
-// beginOther writes a first header that is short or has an extension, and returns its length.
-func (m *message) beginOther(o *Operation) uint8 {
 	r := Request{Form: m.form, Swap: o.Swap}
 	o.standard(&r.Standard)
 	if o.Opcode.in(opsRendezvous | 1<<OpcodeDeferrableRTR) {

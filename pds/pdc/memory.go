@@ -100,9 +100,12 @@ type row struct {
 	_        [1]byte
 }
 
-// begin notes the first packet of a row.
+// begin notes the first packet of a row, unless it is the last of a message: those of the next
+// have other handles.
 func (r *row) begin(i uint32, handle uint64, size uint16, k kind) {
-	r.handle, r.size, r.kind = handle-uint64(i), size, k
+	if k&kindEOM == 0 {
+		r.handle, r.size, r.kind = handle-uint64(i), size, k
+	}
 }
 
 // fits reports whether packet i is like the packets of the row, all alike.

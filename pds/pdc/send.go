@@ -132,7 +132,7 @@ func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k ki
 			w.sends = c
 		}
 	}
-	if !r.fits(i, handle, size, k) {
+	if r.size != 0 && !r.fits(i, handle, size, k) {
 		w.differ(m, r, w.tail)
 	}
 	if r.size == 0 {
