@@ -26,8 +26,15 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	}
 	c := &at.context
 	c.add(delta)
-	if c.plain && c.state == StateReady { // nothing but more of the same
-		c.rec.last = now
+	if c.plain {
+		if c.state == StateActive && !c.rec.wait(now) {
+			m.carry(c, now)
+		} else {
+			c.rec.last = now
+		}
+		if state := c.plainState(c.window.Full(&m.p.nscc)); state != c.state {
+			m.become(c, state)
+		}
 		return
 	}
 	c.evaluate(m.p, now)

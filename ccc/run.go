@@ -91,18 +91,22 @@ func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainAck, size int64, p
 		m.count(c, tallyOf(s.Sent, 0, 0))
 	}
 	s.AckLast = c.window.Full(p)
-	state := StateReady
-	if s.AckLast {
-		state = StateActive
-	}
-	if c.waits == 0 {
-		state = nextState(false, c.inflightPkts > 0, true)
-	}
-	if state != c.state {
+	if state := c.plainState(s.AckLast); state != c.state {
 		m.become(c, state)
 	}
 	s.Held = c.why
 	return s, true // in StateReady the window has room for one packet at least
+}
+
+// plainState is the state of a plain context, with a full window or not.
+func (c *Context) plainState(full bool) State {
+	switch {
+	case c.waits == 0:
+		return nextState(false, c.inflightPkts > 0, true)
+	case full:
+		return StateActive
+	}
+	return StateReady
 }
 
 // take takes acknowledgements in. It is out of line so as not to cost Exchange registers.
