@@ -123,8 +123,8 @@ func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
 	return e.source.start(e.clock.read(now), m, ses.OpcodeWrite)
 }
 
-// WriteBatch is [Endpoint.Write] for each of m, with the results in h, which is as long. It ends
-// with the first error; n messages have begun. With thousands of PDCs the memory for messages
+// WriteBatch is [Endpoint.Write] for each of m, with the results in h, at least as long. The first
+// error ends the batch, after n messages. With thousands of PDCs the memory for messages
 // whose Destination has a PDC is loaded ahead.
 func (e *Endpoint) WriteBatch(now int64, m []Message, h []Handle) (n int, err error) {
 	now, h = e.clock.read(now), h[:len(m)]

@@ -100,8 +100,8 @@ type row struct {
 	_        [1]byte
 }
 
-// begin notes the first packet of a row, unless it is the last of a message: those of the next
-// have other handles.
+// begin notes the first packet of a row, unless the packet is the last of a message: packets of the
+// next message have other handles.
 func (r *row) begin(i uint32, handle uint64, size uint16, k kind) {
 	if k&kindEOM == 0 {
 		r.handle, r.size, r.kind = handle-uint64(i), size, k

@@ -96,7 +96,7 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 }
 
 // SubmitWhole queues the only packet of a message on h, which has no open messages: Begin and
-// Submit of [Manager] in one. It reports whether h has taken the packet.
+// Submit of [Manager] in one. The result reports whether h has taken the packet.
 func (f *FastPath) SubmitWhole(now int64, h Handle, pkt *Packet) bool {
 	m := (*Manager)(f)
 	p, err := m.taking(h)
