@@ -66,7 +66,7 @@ var timeAxis = page.Axis{Label: "time", Unit: "ms", Zoom: "time"}
 
 // page shows the results of a run through the bottleneck.
 func (r *result) page(o *options, seen *recorder) *page.Page {
-	p := o.newPage(fmt.Sprintf("%d senders and one target through a bottleneck of %.4g Mb/s in this process", len(r.senders), o.rate/1e6))
+	p := o.newPage(fmt.Sprintf("from %d to 1 through a bottleneck of %.4g Mb/s in this process", len(r.senders), o.rate/1e6))
 	p.Notes = r.doubts()
 	p.Tables = append(p.Tables, r.senderTable())
 	steps := seen.coarse.Used(r.took) // before the others, which it may make longer
