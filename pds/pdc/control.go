@@ -53,6 +53,10 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 	case pds.CtlACKReq:
 		return m.reply.question(p, b, uint16(c.Payload), out, r)
 	case pds.CtlClearCmd:
+		if !p.rx.reaches(c.Payload.PSN()) { // the sender speaks of another PDC; a reminder would be answered in the same way
+			m.stats.BadClear++
+			return ErrStale
+		}
 		was := p.rx.CACK()
 		m.target.clearTo(p, c.Payload.PSN())
 		if r.Reply = m.reply.remind(p, b, out); r.Reply == 0 && p.rx.CACK() != was {

@@ -74,19 +74,31 @@ func (n *Net) forgeOnRequest(p *Packet, q *pds.Request) {
 		}
 	case 6:
 		n.forgeReserved(p, q)
-	case 7: // opens a PDC in the sender's name, under the PDCID of the packet or one of the next
-		c := pds.Control{
-			Ctl: pds.CtlNOOP, Flags: pds.FlagAR | pds.FlagSYN, SPDCID: q.SPDCID + pds.PDCID(n.Rand.IntN(4)), PSN: pds.PSN(n.Rand.Uint32()),
+	case 7:
+		if q.Next <= pds.NextRequestStd { // of an initiator
+			n.forgeStart(p, q)
 		}
-		if q.Type == pds.TypeRODReq {
-			c.Flags |= pds.FlagISROD
-		}
-		n.Inject(ForgeStart, p.From, p.To, c.AppendTo(b))
 	default: // F9: a control packet for an id that is free. The refusal must not name what is live.
 		c := pds.Control{
 			Ctl: pds.CtlType(n.Rand.IntN(10)), Flags: pds.FlagAR, SPDCID: q.SPDCID, DPDCID: 60000, PSN: q.PSN + ahead,
 		}
 		n.Inject(ForgeAnswer, p.From, p.To, c.AppendTo(b))
+	}
+}
+
+// forgeStart opens a PDC in the sender's name, under the PDCID of the packet or one of the next, once
+// for each: after a second, with all packets lost until the first PDC has ended and rested, the sender's
+// PDC ends with INVALID_SYN.
+func (n *Net) forgeStart(p *Packet, q *pds.Request) {
+	c := pds.Control{
+		Ctl: pds.CtlNOOP, Flags: pds.FlagAR | pds.FlagSYN, SPDCID: q.SPDCID + pds.PDCID(n.Rand.IntN(4)), PSN: pds.PSN(n.Rand.Uint32()),
+	}
+	if q.Type == pds.TypeRODReq {
+		c.Flags |= pds.FlagISROD
+	}
+	if w, bit := &n.begun[c.SPDCID/64], uint64(1)<<(c.SPDCID%64); *w&bit == 0 {
+		*w |= bit
+		n.Inject(ForgeStart, p.From, p.To, c.AppendTo(n.scratch[:0]))
 	}
 }
 

@@ -67,6 +67,7 @@ type Net struct {
 	seenNext int
 	dark     []int64 // from place x place: dark until
 	scratch  [256]byte
+	begun    [1024]uint64 // PDCIDs under which a PDC has been opened in the name of their owner
 	hash     uint64
 	domain   *tss.Domain
 }
