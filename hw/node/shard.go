@@ -85,6 +85,7 @@ func (s *shard) config() uetcc.Config {
 		CC: ccc.Config{
 			NSCC: nscc.Config{
 				LinkRate: 100e9 / 8, BaseRTT: rtt, InitialCwnd: 256 << 10,
+				HostDelay: rtt, // wake-ups and batches of 64 packets, some 100 us at each end
 			},
 			Entropy: ccc.EntropyConfig{Values: n.options.Paths},
 		},
