@@ -52,16 +52,17 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 		return
 	}
 	target := w.targetAdaptive(p)
+	late := max(target, p.hostDelay)
 	switch {
 	case s.bits.marked():
 		w.run = 0
 		w.cwnd = max(w.cwnd-min(n, p.mtu)/2, p.mtu)
 		w.did(ActionDecrease)
-	case w.qdelay >= target && w.avg > float64(target):
+	case w.qdelay >= late && w.avg > float64(late):
 		w.run = 0
 		w.did(ActionConsidered)
 		if now-w.lastDec > w.base+w.qdelay {
-			excess := (w.avg - float64(target)) / w.avg
+			excess := (w.avg - float64(late)) / w.avg
 			w.cwnd = max(int64(float64(w.cwnd)*max(1-max(p.gamma*excess, adaptiveCut), p.maxMDJump)), p.mtu)
 			w.lastDec = now
 			w.did(ActionDecrease)
@@ -112,7 +113,7 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 		w.did(ActionHold)
 		return
 	}
-	step := max(float64(w.maxWnd)/(1.5*adaptiveShare), float64(p.mtu)/2)
+	step := max(float64(w.maxWnd)/(1.5*adaptiveShare*p.hosts(w.base)), float64(p.mtu)/2)
 	if w.qdelay < near {
 		step *= 1 + adaptiveBoost*float64(near-w.qdelay)/float64(near)
 	}
@@ -138,6 +139,14 @@ func (p *Params) lacks(n int64) int64 {
 // round trip.
 func (w *Window) targetAdaptive(p *Params) int64 {
 	return max(int64(float64(w.base)*p.targetPart), 1)
+}
+
+// hosts is the factor by which the bytes that the hosts delay lift a window's ceiling, 1 or more.
+func (p *Params) hosts(base int64) float64 {
+	if base >= p.hostDelay {
+		return 1
+	}
+	return float64(p.hostDelay) / float64(base)
 }
 
 // ceiling is above every window's ceiling.

@@ -108,6 +108,11 @@ type Config struct {
 	Unmeasured   bool  // BaseRTT is a guess: ProfileAdaptive takes the first sample instead
 	RCCC         bool  // receiver credits are on too: last-hop trims are theirs
 
+	// HostDelay is how long packets wait for software at both ends, ticks: ProfileAdaptive cuts a
+	// window only for more delay, and the window's ceiling has room for the bytes that wait. 0
+	// suits ends in hardware.
+	HostDelay int64
+
 	// InitialCwnd is the first window in bytes; 0: MaxWnd. Small values (10 to 32 KB, a few
 	// MTU) soften an incast's first round trip. In the htsim profiles InitialCwnd may be
 	// above MaxWnd, until the first acknowledgement or trim.
@@ -187,6 +192,7 @@ func (c *Config) validate() error {
 		check.Range(ErrConfig, "LinkRate", c.LinkRate, 1, MaxRate),
 		check.Range(ErrConfig, "ReceiverRate", c.ReceiverRate, 0, MaxRate),
 		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 1, maxRTT),
+		check.Range(ErrConfig, "HostDelay", c.HostDelay, 0, maxRTT),
 		check.Range(ErrConfig, "MTU", c.MTU, htsimHeader+1, maxMTU),
 		check.Range(ErrConfig, "InitialCwnd", c.InitialCwnd, 0, MaxWindow),
 		check.Range(ErrConfig, "AckTrigger", c.AckTrigger, 0, MaxWindow),

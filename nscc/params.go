@@ -71,6 +71,7 @@ type Params struct {
 	alpha, fair float64 // alpha in bytes a tick
 	targetPart  float64 // target by base round trip, of ProfileAdaptive
 	burst       int64   // ticks that some packets of a burst take on the sender's link
+	hostDelay   int64   // ticks, of ProfileAdaptive, see Config.HostDelay
 	guess       bool    // the base round trip is one, see Config.Unmeasured
 	mostWnd     int64   // no ceiling of ProfileAdaptive is above
 	nominal     Constants
@@ -250,7 +251,7 @@ func (c *Config) params(k Constants) Params {
 	}
 	p.targetPart = float64(k.TargetQdelay) / float64(c.BaseRTT)
 	p.burst = int64(float64(adaptiveFirst*c.MTU) / float64(c.LinkRate) * float64(c.Unit.perSecond()))
-	p.exact, p.guess = c.Profile.htsim(), c.Unmeasured
+	p.exact, p.guess, p.hostDelay = c.Profile.htsim(), c.Unmeasured, c.HostDelay
 	if p.mostWnd = k.MaxWnd; c.Unmeasured { // else a peer that answers late could raise it
 		p.mostWnd = cmp.Or(c.Tuning.MaxWnd, MaxWindow)
 	}

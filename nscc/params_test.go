@@ -121,6 +121,7 @@ func TestNewParamsRejects(t *testing.T) {
 		"BaseRTT is 60000000001":     func(c *nscc.Config) { c.BaseRTT = 60e9 + 1 },
 		"MTU is 0":                   func(c *nscc.Config) { c.MTU = 0 },
 		"MTU is 65537":               func(c *nscc.Config) { c.MTU = 1<<16 + 1 },
+		"HostDelay is -1":            func(c *nscc.Config) { c.HostDelay = -1 },
 		"InitialCwnd is 4095":        func(c *nscc.Config) { c.InitialCwnd = 4095 },
 		"InitialCwnd is 225001":      func(c *nscc.Config) { c.InitialCwnd = 225_001 },
 		"GrowOnlyFull":               func(c *nscc.Config) { c.GrowOnlyFull, c.Profile = true, nscc.ProfileHTSim },

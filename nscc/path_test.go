@@ -192,6 +192,31 @@ func TestPathsDropNothing(t *testing.T) {
 	}
 }
 
+// One flow, told of hosts slower than the path: where the switch's queue holds less than the hosts
+// delay its window stays what the queue allows, and elsewhere the queue is the hosts' delay.
+func TestPathsHostDelay(t *testing.T) {
+	const host = 500_000
+	for _, path := range []struct{ rate, rtt int64 }{{10e9 / 8, 40_000}, {10e9 / 8, 120_000}, {100e9 / 8, 20_000}, {100e9 / 8, 500_000}} {
+		for _, limit := range []float64{1, 4, 32} {
+			t.Run(fmt.Sprintf("%d Gb/s, %d us, room for %.0f", path.rate*8/1e9, path.rtt/1000, limit), func(t *testing.T) {
+				c := pathConfig{rate: path.rate, rtt: path.rtt, limit: limit, flows: 1, rounds: 1000}
+				with := func(host int64) pathResult {
+					p := must(t, nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 500_000, MTU: pathMTU, InitialCwnd: 256 << 10, HostDelay: host, Profile: nscc.ProfileAdaptive})
+					return runPath(c, func(int) controller {
+						w := &window{p: p}
+						w.Init(p, 0)
+						return w
+					})
+				}
+				hardware, software := with(0), with(host)
+				require.LessOrEqual(t, software.drops, hardware.drops+0.005, hardware)
+				require.GreaterOrEqual(t, software.goodput, 0.99, software)
+				require.LessOrEqual(t, software.queue, max(1.1, 1.1*host/float64(path.rtt)), software)
+			})
+		}
+	}
+}
+
 // A base round trip that is told wrong, or not at all, costs no fairness where queues mark:
 // of 200 round trips the second half. With the specification's window and one that is 1.1 times
 // too long two flows shared 1 to 6.

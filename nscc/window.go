@@ -172,7 +172,7 @@ func (w *Window) lowerBase(p *Params, rtt int64) {
 func (w *Window) setBase(p *Params, rtt int64, bdp float64) {
 	w.base = rtt
 	if p.profile == ProfileAdaptive { // may find a longer base
-		w.maxWnd = uint32(max(min(int64(1.5*bdp), p.mostWnd), adaptiveFirst*p.mtu))
+		w.maxWnd = uint32(max(min(int64(1.5*bdp*p.hosts(rtt)), p.mostWnd), adaptiveFirst*p.mtu))
 		return
 	}
 	w.maxWnd = uint32(max(min(int64(1.5*bdp), int64(w.maxWnd)), p.mtu))

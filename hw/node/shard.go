@@ -85,6 +85,7 @@ func (s *shard) config() uetcc.Config {
 		CC: ccc.Config{
 			NSCC: nscc.Config{
 				LinkRate: 100e9 / 8, BaseRTT: rtt, InitialCwnd: 256 << 10,
+				HostDelay: rtt, // wake-ups and batches of 64 packets, some 100 us at each end
 			},
 			Entropy: ccc.EntropyConfig{Values: n.options.Paths},
 		},
@@ -461,8 +462,11 @@ func (s *shard) hear(now int64) {
 
 func (s *shard) note(now int64, f port.Fault) {
 	if errors.Is(f.Err, port.ErrTooLong) {
-		s.abandon(f.Peer, fmt.Errorf("%w: it takes IP packets of up to %d bytes (0: not known), and packets have %d bytes of payload: set Options.MTU to less, at both ends",
-			f.Err, f.MTU, s.node.options.MTU))
+		most := "how long a packet may be is not known"
+		if f.MTU > 0 {
+			most = fmt.Sprintf("IP packets may have up to %d bytes", f.MTU)
+		}
+		s.abandon(f.Peer, fmt.Errorf("%w: %s, and packets have %d bytes of payload: set Options.MTU to less, at both ends", f.Err, most, s.node.options.MTU))
 		return
 	}
 	for i := range s.silent.peers {

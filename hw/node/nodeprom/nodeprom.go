@@ -15,6 +15,8 @@
 package nodeprom
 
 import (
+	"strings"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/uetcc/uetcc/hw/node"
@@ -47,7 +49,7 @@ func name(m *meter.Metric) string {
 	case "s":
 		s += "_seconds"
 	case "By":
-		if len(m.Name) < 5 || m.Name[len(m.Name)-5:] != "bytes" {
+		if !strings.HasSuffix(m.Name, "bytes") {
 			s += "_bytes"
 		}
 	}
