@@ -110,9 +110,7 @@ func TestEndpointFailWhatClosesThePDC(t *testing.T) {
 	_, err := q.Decode(first.data)
 	require.NoError(t, err)
 	over := first
-	over.data = make([]byte, pds.ControlLen)
-	_, err = (&pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: q.PSN + 1, SPDCID: q.SPDCID, DPDCID: q.DPDCID}).Encode(over.data)
-	require.NoError(t, err)
+	over.data = (&pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: q.PSN + 1, SPDCID: q.SPDCID, DPDCID: q.DPDCID}).AppendTo(nil)
 	receive(n.now, b.e, over)
 
 	in, reply := uetcc.Datagram{Packet: first.data, Src: first.src, Dst: first.dst}, newReply(b.e)

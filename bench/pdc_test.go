@@ -90,7 +90,7 @@ func (e *pdcEnd) send(now int64, i int) bool {
 // ack receives an ACK_CC of everything up to psn on the i-th PDC.
 func (e *pdcEnd) ack(now int64, i int, psn pds.PSN) {
 	a := pds.AckCC{Ack: pds.Ack{SPDCID: pds.PDCID(i + 1), DPDCID: e.h[i].ID(), CACK: psn}, SACK: pds.SACK{MPR: 8, SACKOffset: 1}}
-	a.Encode(e.buf[:])
+	a.AppendTo(e.buf[:0])
 	e.in.Packet, e.in.Src, e.in.Dst = e.buf[:pds.AckCCLen], e.peer[i], e.self
 	e.m.Receive(now, &e.in, e.buf[64:], &e.res)
 }
@@ -109,7 +109,7 @@ func (e *pdcEnd) request(now int64, i int, psn pds.PSN, syn bool) bool {
 		q.DPDCID = e.h[i].ID()
 		q.Flags = pds.FlagAR
 	}
-	q.Encode(e.buf[:])
+	q.AppendTo(e.buf[:0])
 	e.in.Packet, e.in.Src, e.in.Dst, e.in.Size = e.buf[:60], e.peer[i], e.self, 4160
 	e.m.Receive(now, &e.in, e.buf[64:], &e.res)
 	if e.res.Verdict != pdc.VerdictRequest {

@@ -10,8 +10,8 @@ import (
 )
 
 // Context is one congestion control context at its source. A Context is a value of at most
-// 256 bytes without pointers, to lie in a slab. Single writer. The zero Context is
-// LifeUnconfigured and usable only after [Context.Init]; all calls must then bring the
+// 256 bytes without pointers, to lie in a slab. Single writer. A Context is
+// usable only after [Context.Init]; all calls must then bring the
 // same Params.
 //
 // Invariants, where B and R are the unsent and the marked bytes (backlog and rtx_backlog)
@@ -28,7 +28,7 @@ type Context struct {
 	notBefore  int64  // and from when on
 	rtxBacklog int64  // marked for retransmission, bytes; 0 where waitingRtx is
 	pdcs       uint16 // bound PDCs
-	life       Life
+	life       life
 	mode       Mode
 	bounded    bool // the user's algorithm has a say: allow and notBefore count
 
@@ -60,7 +60,7 @@ func (c *Context) Init(p *Params, now int64) { c.InitCached(p, now, 0) }
 // InitCached is Init with the base round trip (ns) found by an earlier context to the same
 // destination, see [Context.BaseRTT]; the probe is saved. 0 is none.
 func (c *Context) InitCached(p *Params, now, baseRTT int64) {
-	*c = Context{life: LifeConfigured, mode: p.mode}
+	*c = Context{life: lifeConfigured, mode: p.mode}
 	c.allowAll()
 	c.window.InitCached(&p.nscc, now, baseRTT)
 	if p.credit {
@@ -74,9 +74,6 @@ func (c *Context) State() State { return c.state }
 // Reason returns the cause that kept all data from being sent after the last event, or
 // would have in ModeEnforce; ReasonBacklog for none.
 func (c *Context) Reason() Reason { return c.why }
-
-// Life returns how far the context has been set up.
-func (c *Context) Life() Life { return c.life }
 
 // Mode returns how much the context has to say.
 func (c *Context) Mode() Mode { return c.mode }
@@ -131,10 +128,10 @@ func (c *Context) Window() nscc.Snapshot { return c.window.Snapshot() }
 
 // Bind adds a PDC to the PDCs of c.
 func (c *Context) Bind(p *Params, now int64) {
-	mustHold(c.life != LifeUnconfigured && c.pdcs < math.MaxUint16,
+	mustHold(c.life != lifeUnconfigured && c.pdcs < math.MaxUint16,
 		"ccc: Bind to a context without Init, or to one of 65,535 PDCs")
 	c.pdcs++
-	c.life = LifeBound
+	c.life = lifeBound
 	c.evaluate(p, now)
 }
 
@@ -172,7 +169,7 @@ func (c *Context) evaluate(p *Params, now int64) {
 	if why == ReasonBacklog && c.bounded && c.waits != 0 {
 		why = c.objection(now)
 	}
-	admitted := why == ReasonBacklog || c.mode != ModeEnforce && c.life == LifeBound
+	admitted := why == ReasonBacklog || c.mode != ModeEnforce && c.life == lifeBound
 	c.why, c.state = why, nextState(c.waits > 0, c.inflightPkts > 0, admitted)
 }
 
@@ -182,7 +179,7 @@ func (c *Context) refusal(p *Params) Reason {
 	switch {
 	case c.waits == 0:
 		return ReasonBacklog
-	case c.life != LifeBound:
+	case c.life != lifeBound:
 		return ReasonUnbound
 	case c.mode == ModeOff:
 		return ReasonOff

@@ -86,17 +86,17 @@ func requirePointerFree(t *testing.T, typ reflect.Type) {
 func TestContextSetUp(t *testing.T) {
 	p := testParams(t, chapterFabric())
 	var c Context
-	require.Equal(t, LifeUnconfigured, c.Life())
+	require.Equal(t, lifeUnconfigured, c.life)
 	require.Equal(t, StateIdle, c.State())
 	c.Init(p, 0)
-	require.Equal(t, LifeConfigured, c.Life())
+	require.Equal(t, lifeConfigured, c.life)
 	require.Equal(t, StateIdle, c.State())
 	require.EqualValues(t, 112_500, c.Cwnd())
 	c.OnNewData(p, 0, mtu)
 	require.Equal(t, StateActive, c.State())
 	require.Equal(t, Decision{Reason: ReasonUnbound}, c.Decide(p, 0))
 	c.Bind(p, 0)
-	require.Equal(t, LifeBound, c.Life())
+	require.Equal(t, lifeBound, c.life)
 	require.Equal(t, StateReady, c.State())
 }
 

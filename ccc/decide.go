@@ -44,7 +44,7 @@ type Decision struct {
 // changing c.
 func (c *Context) Decide(p *Params, now int64) Decision {
 	switch {
-	case c.life != LifeBound:
+	case c.life != lifeBound:
 		return Decision{Reason: ReasonUnbound}
 	case c.mode == ModeOff:
 		return Decision{Bytes: c.waits, Reason: ReasonOff}

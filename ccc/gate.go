@@ -88,7 +88,7 @@ const unlimited = int64(1) << 60
 // agree on the last.
 func (c *Context) admission(p *Params, now int64) int64 {
 	switch {
-	case c.life != LifeBound:
+	case c.life != lifeBound:
 		return 0
 	case c.mode != ModeEnforce:
 		return unlimited

@@ -36,15 +36,15 @@ func nextState(toSend, outstanding, admitted bool) State {
 	}
 }
 
-// Life is the progress of a context's set-up, moving only forward until the context is
+// life is the progress of a context's set-up, moving only forward until the context is
 // freed. The UET congestion chapters use the run states' names for the steps too, so an
 // unbound context is never READY.
-type Life uint8
+type life uint8
 
 const (
-	LifeUnconfigured Life = iota // data structures only
-	LifeConfigured               // window and thresholds computed
-	LifeBound                    // serves at least one PDC, or did
+	lifeUnconfigured life = iota // data structures only
+	lifeConfigured               // window and thresholds computed
+	lifeBound                    // serves at least one PDC, or did
 
 	lives = iota
 )
@@ -52,7 +52,7 @@ const (
 var lifeNames = [lives]string{"UNCONFIGURED", "CONFIGURED", "BOUND"}
 
 // String returns the state's name in upper case.
-func (l Life) String() string { return enum.Name(lifeNames[:], l) }
+func (l life) String() string { return enum.Name(lifeNames[:], l) }
 
 // Mode says how much a context has to say.
 type Mode uint8

@@ -47,10 +47,7 @@ func (e *pdcEnd) beginRUDI() {
 	} else if err != pdc.ErrRUDIFull {
 		w.failf("SubmitRUDI: %v", err)
 	}
-	n, err := (&pds.UUD{Next: pds.NextRequestSmall}).Encode(e.buf[:])
-	if err != nil {
-		w.failf("UUD: %v", err)
-	}
+	n := len((&pds.UUD{Next: pds.NextRequestSmall}).AppendTo(e.buf[:0]))
 	binary.BigEndian.PutUint64(e.buf[n:], datagramHandles)
 	binary.BigEndian.PutUint64(e.buf[n+8:], faultCheck(datagramHandles))
 	w.net.Counts[faultnet.UUD]++

@@ -107,7 +107,7 @@ func (l *losslessLink) hurt() bool {
 
 // tell returns the credits of what w has freed, as an ordered set in its bytes.
 func (l *losslessLink) tell(w *lane) {
-	b := (&llr.Set{Type: llr.TypeCFUpdate, Freed: [2]llr.VCCount{{Count: uint16(w.buffer.Freed() & 0x7fff)}, {VC: 1}}}).AppendTo(nil)
+	b := (&llr.Set{Type: llr.TypeCFUpdate, Freed: [2]llr.VCCount{{Count: uint16(w.buffer.Freed & 0x7fff)}, {VC: 1}}}).AppendTo(nil)
 	if l.hurt() {
 		return
 	}
@@ -115,7 +115,7 @@ func (l *losslessLink) tell(w *lane) {
 		var x llr.Set
 		require.NoError(l.t, x.Decode(b))
 		vc := w.credit.VC(0)
-		w.credit.OnCFUpdate(0, (vc.Freed()+(uint32(x.Freed[0].Count)-vc.Freed())&0x7fff)&(1<<20-1))
+		w.credit.OnCFUpdate(0, (vc.Freed+(uint32(x.Freed[0].Count)-vc.Freed)&0x7fff)&(1<<20-1))
 	})
 }
 

@@ -66,16 +66,6 @@ func (a *Ack) get(b *[AckLen]byte) {
 	a.DPDCID, a.SPDCID = PDCID(ids), PDCID(ids>>16)
 }
 
-// Encode writes a to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (a *Ack) Encode(b []byte) (int, error) {
-	if len(b) < AckLen {
-		return 0, ErrTruncated
-	}
-	a.put((*[AckLen]byte)(b), TypeACK)
-	return AckLen, nil
-}
-
 func (a *Ack) put(b *[AckLen]byte, t Type) {
 	binary.BigEndian.PutUint16(b[:], joinPrologue(t, a.Next, a.Flags&ackFlags))
 	binary.BigEndian.PutUint16(b[2:], uint16(a.Offset))
@@ -87,7 +77,7 @@ func (a *Ack) put(b *[AckLen]byte, t Type) {
 // AppendTo appends a to b.
 func (a *Ack) AppendTo(b []byte) []byte {
 	b = extend(b, AckLen)
-	a.Encode(b[len(b)-AckLen:])
+	a.put((*[AckLen]byte)(b[len(b)-AckLen:]), TypeACK)
 	return b
 }
 

@@ -89,27 +89,11 @@ func (a *AckCC) get(b *[AckCCLen]byte) (int, error) {
 	return AckCCLen, nil
 }
 
-// Encode writes a to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (a *AckCC) Encode(b []byte) (int, error) {
-	if len(b) < AckCCLen {
-		return 0, ErrTruncated
-	}
-	a.put((*[AckCCLen]byte)(b))
-	return AckCCLen, nil
-}
-
-func (a *AckCC) put(b *[AckCCLen]byte) {
-	a.Ack.put((*[AckLen]byte)(b[:]), TypeACKCC)
-	a.SACK.put((*[sackLen]byte)(b[AckLen:]))
-	*(*[8]byte)(b[24:]) = a.State
-}
-
 // AppendTo appends a to b.
 func (a *AckCC) AppendTo(b []byte) []byte {
 	b = extend(b, AckCCLen)
 	p := (*[AckCCLen]byte)(b[len(b)-AckCCLen:])
-	a.Ack.put((*[AckLen]byte)(p[:]), TypeACKCC) // not a.put: on the ACK path the second call shows
+	a.Ack.put((*[AckLen]byte)(p[:]), TypeACKCC)
 	a.SACK.put((*[sackLen]byte)(p[AckLen:]))
 	*(*[8]byte)(p[24:]) = a.State
 	return b

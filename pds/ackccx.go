@@ -53,22 +53,13 @@ func (a *AckCCX) Decode(b []byte) (int, error) {
 	return AckCCXLen, nil
 }
 
-// Encode writes a to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (a *AckCCX) Encode(b []byte) (int, error) {
-	if len(b) < AckCCXLen {
-		return 0, ErrTruncated
-	}
-	a.Ack.put((*[AckLen]byte)(b), TypeACKCCX)
-	a.SACK.put((*[sackLen]byte)(b[AckLen:]))
-	*(*[16]byte)(b[24:]) = a.State
-	return AckCCXLen, nil
-}
-
 // AppendTo appends a to b.
 func (a *AckCCX) AppendTo(b []byte) []byte {
 	b = extend(b, AckCCXLen)
-	a.Encode(b[len(b)-AckCCXLen:])
+	h := b[len(b)-AckCCXLen:]
+	a.Ack.put((*[AckLen]byte)(h), TypeACKCCX)
+	a.SACK.put((*[sackLen]byte)(h[AckLen:]))
+	*(*[16]byte)(h[24:]) = a.State
 	return b
 }
 

@@ -51,22 +51,13 @@ func (a *AckExpected) Decode(b []byte) (int, error) {
 	return AckExpectedLen, nil
 }
 
-// Encode writes a to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (a *AckExpected) Encode(b []byte) (int, error) {
-	if len(b) < AckExpectedLen {
-		return 0, ErrTruncated
-	}
-	a.Ack.put((*[AckLen]byte)(b), TypeACK)
-	b[1] |= flagExpected
-	binary.BigEndian.PutUint32(b[AckLen:], uint32(a.Expected))
-	return AckExpectedLen, nil
-}
-
 // AppendTo appends a to b.
 func (a *AckExpected) AppendTo(b []byte) []byte {
 	b = extend(b, AckExpectedLen)
-	a.Encode(b[len(b)-AckExpectedLen:])
+	h := b[len(b)-AckExpectedLen:]
+	a.Ack.put((*[AckLen]byte)(h), TypeACK)
+	h[1] |= flagExpected
+	binary.BigEndian.PutUint32(h[AckLen:], uint32(a.Expected))
 	return b
 }
 

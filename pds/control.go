@@ -89,13 +89,9 @@ func (c *Control) Decode(b []byte) (int, error) {
 	return c.Len(), nil
 }
 
-// Encode writes c to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (c *Control) Encode(b []byte) (int, error) {
+// put writes c to b, of at least the header's length.
+func (c *Control) put(b []byte) {
 	n := c.Len()
-	if len(b) < n {
-		return 0, ErrTruncated
-	}
 	if n == negotiationLen {
 		binary.BigEndian.PutUint32(b[ControlLen:], uint32(c.Features))
 	}
@@ -106,13 +102,12 @@ func (c *Control) Encode(b []byte) (int, error) {
 	binary.BigEndian.PutUint16(b[8:], uint16(c.SPDCID))
 	binary.BigEndian.PutUint16(b[10:], joinPeer(c.Flags, c.DPDCID, c.Info))
 	binary.BigEndian.PutUint32(b[12:], uint32(c.Payload&c.Ctl.payloadMask()))
-	return n, nil
 }
 
 // AppendTo appends c to b.
 func (c *Control) AppendTo(b []byte) []byte {
 	b = extend(b, c.Len())
-	c.Encode(b[len(b)-c.Len():])
+	c.put(b[len(b)-c.Len():])
 	return b
 }
 

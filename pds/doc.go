@@ -6,9 +6,9 @@
 // package pds/pdc.
 //
 // A header is a plain struct with one method set: Decode fills an existing
-// value from the front of a buffer and returns the bytes read, Encode and
-// AppendTo write the header, Validate checks the values (Decode only checks the
-// format), String prints a line for people. No method of a header allocates
+// value from the front of a buffer and returns the bytes read, AppendTo
+// writes the header (in place with b[:0]), Validate checks the values (Decode only
+// checks the format), String prints a line for people. No method of a header allocates
 // except String, and AppendTo when growing the slice. A failed Decode leaves
 // the header unchanged.
 //

@@ -33,16 +33,6 @@ func (e *Entropy) Decode(b []byte) (int, error) {
 	return EntropyLen, nil
 }
 
-// Encode writes e to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (e *Entropy) Encode(b []byte) (int, error) {
-	if len(b) < EntropyLen {
-		return 0, ErrTruncated
-	}
-	binary.BigEndian.PutUint32(b, uint32(e.Value)<<16)
-	return EntropyLen, nil
-}
-
 // AppendTo appends e to b.
 func (e *Entropy) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(e.Value)<<16)

@@ -4,7 +4,7 @@ package pds
 
 import "errors"
 
-// Errors of Decode and Encode.
+// Errors of Decode.
 var (
 	// ErrTruncated: the buffer is shorter than the header.
 	ErrTruncated = errors.New("pds: buffer shorter than the header")

@@ -66,16 +66,6 @@ func (n *Nack) get(b []byte) {
 	n.Payload = binary.BigEndian.Uint32(b[12:])
 }
 
-// Encode writes n to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (n *Nack) Encode(b []byte) (int, error) {
-	if len(b) < NackLen {
-		return 0, ErrTruncated
-	}
-	n.put(b, TypeNACK)
-	return NackLen, nil
-}
-
 func (n *Nack) put(b []byte, t Type) {
 	b = b[:NackLen:NackLen]
 	binary.BigEndian.PutUint16(b, joinPrologue(t, n.Next, n.Flags&nackFlags))
@@ -89,7 +79,7 @@ func (n *Nack) put(b []byte, t Type) {
 // AppendTo appends n to b.
 func (n *Nack) AppendTo(b []byte) []byte {
 	b = extend(b, NackLen)
-	n.Encode(b[len(b)-NackLen:])
+	n.put(b[len(b)-NackLen:], TypeNACK)
 	return b
 }
 

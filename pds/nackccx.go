@@ -49,21 +49,12 @@ func (n *NackCCX) Decode(b []byte) (int, error) {
 	return nackCCXLen, nil
 }
 
-// Encode writes n to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (n *NackCCX) Encode(b []byte) (int, error) {
-	if len(b) < nackCCXLen {
-		return 0, ErrTruncated
-	}
-	n.Nack.put(b, TypeNACKCCX)
-	*(*[16]byte)(b[NackLen:]) = n.State
-	return nackCCXLen, nil
-}
-
 // AppendTo appends n to b.
 func (n *NackCCX) AppendTo(b []byte) []byte {
 	b = extend(b, nackCCXLen)
-	n.Encode(b[len(b)-nackCCXLen:])
+	h := b[len(b)-nackCCXLen:]
+	n.Nack.put(h, TypeNACKCCX)
+	*(*[16]byte)(h[NackLen:]) = n.State
 	return b
 }
 

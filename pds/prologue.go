@@ -35,16 +35,6 @@ func (p *Prologue) Decode(b []byte) (int, error) {
 	return PrologueLen, nil
 }
 
-// Encode writes p to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (p *Prologue) Encode(b []byte) (int, error) {
-	if len(b) < PrologueLen {
-		return 0, ErrTruncated
-	}
-	binary.BigEndian.PutUint16(b, joinPrologue(p.Type, p.Next, p.Flags))
-	return PrologueLen, nil
-}
-
 // AppendTo appends p to b.
 func (p *Prologue) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint16(b, joinPrologue(p.Type, p.Next, p.Flags))

@@ -109,30 +109,20 @@ func (r *Request) DecodeRestCC(b *[RequestCCLen]byte) {
 	r.CreditTarget, r.DPDCID, r.SPDCID, r.Info = uint32(v), PDCID(v>>32), PDCID(v>>48), 0
 }
 
-// Encode writes r to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (r *Request) Encode(b []byte) (int, error) {
+// AppendTo appends r to b.
+func (r *Request) AppendTo(b []byte) []byte {
 	n := r.Len()
-	if len(b) < n {
-		return 0, ErrTruncated
-	}
-	w := (*[RequestLen]byte)(b)
+	b = extend(b, n)
+	h := b[len(b)-n:]
+	w := (*[RequestLen]byte)(h)
 	binary.BigEndian.PutUint16(w[:], joinPrologue(r.Type, r.Next, r.Flags&requestFlags))
 	binary.BigEndian.PutUint16(w[2:], uint16(r.ClearOffset))
 	binary.BigEndian.PutUint32(w[4:], uint32(r.PSN))
 	binary.BigEndian.PutUint16(w[8:], uint16(r.SPDCID))
 	binary.BigEndian.PutUint16(w[10:], joinPeer(r.Flags, r.DPDCID, r.Info))
 	if n == RequestCCLen {
-		binary.BigEndian.PutUint32(b[12:], uint32(r.CCCID)<<24|r.CreditTarget&maxUint24)
+		binary.BigEndian.PutUint32(h[12:], uint32(r.CCCID)<<24|r.CreditTarget&maxUint24)
 	}
-	return n, nil
-}
-
-// AppendTo appends r to b.
-func (r *Request) AppendTo(b []byte) []byte {
-	at := len(b)
-	b = extend(b, r.Len())
-	r.Encode(b[at:])
 	return b
 }
 

@@ -45,22 +45,10 @@ func (r *RUDI) Decode(b []byte) (int, error) {
 	return RUDILen, nil
 }
 
-// Encode writes r to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (r *RUDI) Encode(b []byte) (int, error) {
-	if len(b) < RUDILen {
-		return 0, ErrTruncated
-	}
-	p := joinPrologue(r.Type, r.Next, r.Flags&rudiFlags(r.Type))
-	binary.BigEndian.PutUint64(b, uint64(p)<<48|uint64(r.PktID))
-	return RUDILen, nil
-}
-
 // AppendTo appends r to b.
 func (r *RUDI) AppendTo(b []byte) []byte {
-	b = extend(b, RUDILen)
-	r.Encode(b[len(b)-RUDILen:])
-	return b
+	p := joinPrologue(r.Type, r.Next, r.Flags&rudiFlags(r.Type))
+	return binary.BigEndian.AppendUint64(b, uint64(p)<<48|uint64(r.PktID))
 }
 
 // Validate returns [ErrType] or [ErrNextHdr] if applicable.

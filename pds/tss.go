@@ -73,13 +73,9 @@ func (s *TSS) Decode(b []byte) (int, error) {
 	return n, nil
 }
 
-// Encode writes s to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (s *TSS) Encode(b []byte) (int, error) {
+// put writes s to b, of at least the header's length.
+func (s *TSS) put(b []byte) {
 	n := s.Len()
-	if len(b) < n {
-		return 0, ErrTruncated
-	}
 	v := uint32(TypeTSS)<<27 | uint32(s.AN&1)<<24 | s.SDI&maxUint24
 	if s.SP {
 		v |= 1 << 26
@@ -87,13 +83,12 @@ func (s *TSS) Encode(b []byte) (int, error) {
 	}
 	binary.BigEndian.PutUint32(b, v)
 	binary.BigEndian.PutUint64(b[n-8:], uint64(s.Epoch)<<48|s.TSC&maxUint48)
-	return n, nil
 }
 
 // AppendTo appends s to b.
 func (s *TSS) AppendTo(b []byte) []byte {
 	b = extend(b, s.Len())
-	s.Encode(b[len(b)-s.Len():])
+	s.put(b[len(b)-s.Len():])
 	return b
 }
 

@@ -36,16 +36,6 @@ func (u *UUD) Decode(b []byte) (int, error) {
 	return uudLen, nil
 }
 
-// Encode writes u to the front of b and returns the length of the header. The
-// only error is [ErrTruncated].
-func (u *UUD) Encode(b []byte) (int, error) {
-	if len(b) < uudLen {
-		return 0, ErrTruncated
-	}
-	binary.BigEndian.PutUint32(b, uint32(joinPrologue(TypeUUDReq, u.Next, 0))<<16)
-	return uudLen, nil
-}
-
 // AppendTo appends u to b.
 func (u *UUD) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(joinPrologue(TypeUUDReq, u.Next, 0))<<16)

@@ -238,7 +238,7 @@ func (t *Target) checkTaggedAtomic(r *Request, b *receive, p *plan) (Check, Retu
 	return t.checkAtomic(r, p)
 }
 
-// checkAtomic makes [checkAtomic].
+// checkAtomic makes the check of the same name.
 func (t *Target) checkAtomic(r *Request, p *plan) (Check, ReturnCode) {
 	op, typ := r.Swap.Opcode, r.Swap.Type
 	size, n := uint32(typ.Size()), r.carried()

@@ -35,7 +35,7 @@ func ExampleSender() {
 	var r cbfc.Receiver
 	r.OnFrame(33)
 	r.OnDrain(33)
-	s.OnCFUpdate(0, r.Freed())
+	s.OnCFUpdate(0, r.Freed)
 	fmt.Println(s.CanSend(0, cost.Credits(1500)))
 	// Output:
 	// false

@@ -5,35 +5,29 @@ package cbfc
 // Receiver is the receiving side of one virtual channel. The zero value is a
 // channel that was just brought up. Single writer.
 type Receiver struct {
-	consumed uint32 // R_CC: credits of frames that arrived, modulo 2^20
-	freed    uint32 // R_CF, modulo 2^20
+	Consumed uint32 // R_CC: credits of frames that arrived, modulo 2^20; to read
+	Freed    uint32 // R_CF, modulo 2^20: the content of a CF_Update; to read
 }
 
 // OnFrame counts a stored frame of the given cost.
-func (r *Receiver) OnFrame(credits int64) { r.consumed = (r.consumed + uint32(credits)) & counterMask }
+func (r *Receiver) OnFrame(credits int64) { r.Consumed = (r.Consumed + uint32(credits)) & counterMask }
 
 // OnDrain counts a frame of the given cost as drained from the buffer.
-func (r *Receiver) OnDrain(credits int64) { r.freed = (r.freed + uint32(credits)) & counterMask }
+func (r *Receiver) OnDrain(credits int64) { r.Freed = (r.Freed + uint32(credits)) & counterMask }
 
 // OnCCUpdate takes the S_CC a CC_Update carries for the channel and returns
 // the credits of lost frames, freed thereby. A CC_Update must not
 // overtake frames of its channel: overtaken frames would be freed twice until
 // the next CC_Update.
 func (r *Receiver) OnCCUpdate(consumed uint32) (lost int64) {
-	d := (consumed - r.consumed) & counterMask
-	r.freed = (r.freed + d) & counterMask
-	r.consumed = consumed & counterMask
+	d := (consumed - r.Consumed) & counterMask
+	r.Freed = (r.Freed + d) & counterMask
+	r.Consumed = consumed & counterMask
 	return int64(d)
 }
 
-// Consumed returns R_CC.
-func (r *Receiver) Consumed() uint32 { return r.consumed }
-
-// Freed returns R_CF, the content of a CF_Update.
-func (r *Receiver) Freed() uint32 { return r.freed }
-
 // Held returns the credits of frames in the buffer.
-func (r *Receiver) Held() int64 { return int64((r.consumed - r.freed) & counterMask) }
+func (r *Receiver) Held() int64 { return int64((r.Consumed - r.Freed) & counterMask) }
 
 // Up starts the channel afresh with both counters at start.
-func (r *Receiver) Up(start uint32) { r.consumed, r.freed = start&counterMask, start&counterMask }
+func (r *Receiver) Up(start uint32) { r.Consumed, r.Freed = start&counterMask, start&counterMask }

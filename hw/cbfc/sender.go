@@ -16,29 +16,20 @@ const counterMask = 1<<20 - 1
 
 // SenderVC is the sending side of a virtual channel.
 type SenderVC struct {
-	consumed uint32 // S_CC, modulo 2^20
-	freed    uint32 // S_CF: the newest total heard, modulo 2^20
-	limit    int64  // S_CL
+	Consumed uint32 // S_CC, modulo 2^20: the content of the channel's CC_Updates
+	Freed    uint32 // S_CF: the newest total heard, modulo 2^20
+	Limit    int64  // S_CL
 }
 
-// Consumed returns S_CC, the content of the channel's CC_Updates.
-func (v *SenderVC) Consumed() uint32 { return v.consumed }
-
-// Freed returns S_CF.
-func (v *SenderVC) Freed() uint32 { return v.freed }
-
 // InUse returns S_CU = (S_CC - S_CF) mod 2^20.
-func (v *SenderVC) InUse() int64 { return int64((v.consumed - v.freed) & counterMask) }
-
-// Limit returns S_CL.
-func (v *SenderVC) Limit() int64 { return v.limit }
+func (v SenderVC) InUse() int64 { return int64((v.Consumed - v.Freed) & counterMask) }
 
 // Sender is the sending side of a UE CBFC link: virtual channels under a shared
 // limit. Single writer.
 type Sender struct {
 	vcs   []SenderVC
 	inUse int64 // S_CU_p: the sum over the channels
-	limit int64 // S_CL_p, 0 for none
+	limit int64 // S_CL_p, 0 for none, as [NewSender] was told
 }
 
 // NewSender returns a sender with a channel for each element of limits (S_CL,
@@ -57,13 +48,20 @@ func NewSender(limits []int64, portLimit int64) (*Sender, error) {
 		if err := check.Range(ErrConfig, "limit", l, 0, counterMask); err != nil {
 			return nil, err
 		}
-		s.vcs[i].limit = l
+		s.vcs[i].Limit = l
 	}
 	return s, nil
 }
 
-// VC returns channel vc, or nil for a number without a channel.
-func (s *Sender) VC(vc int) *SenderVC {
+// VC returns channel vc as of now, or zeros for a number without a channel.
+func (s *Sender) VC(vc int) SenderVC {
+	if v := s.vc(vc); v != nil {
+		return *v
+	}
+	return SenderVC{}
+}
+
+func (s *Sender) vc(vc int) *SenderVC {
 	if uint(vc) >= uint(len(s.vcs)) {
 		return nil
 	}
@@ -73,13 +71,10 @@ func (s *Sender) VC(vc int) *SenderVC {
 // InUse returns S_CU_p, the credits in use by all channels.
 func (s *Sender) InUse() int64 { return s.inUse }
 
-// Limit returns S_CL_p, the limit on the credits in use by all channels, 0 for none.
-func (s *Sender) Limit() int64 { return s.limit }
-
 // CanSend reports whether a frame of the given cost may start on channel vc.
 func (s *Sender) CanSend(vc int, credits int64) bool {
-	v := s.VC(vc)
-	return v != nil && credits >= 0 && credits <= v.limit-v.InUse() &&
+	v := s.vc(vc)
+	return v != nil && credits >= 0 && credits <= v.Limit-v.InUse() &&
 		(s.limit == 0 || credits <= s.limit-s.inUse)
 }
 
@@ -87,7 +82,7 @@ func (s *Sender) CanSend(vc int, credits int64) bool {
 // [Sender.CanSend].
 func (s *Sender) OnSend(vc int, credits int64) {
 	v := &s.vcs[vc]
-	v.consumed = (v.consumed + uint32(credits)) & counterMask
+	v.Consumed = (v.Consumed + uint32(credits)) & counterMask
 	s.inUse += credits
 }
 
@@ -95,29 +90,25 @@ func (s *Sender) OnSend(vc int, credits int64) {
 // is absolute. A value above the credits in use comes from a faulty or restarted
 // receiver, changes nothing, and returns false.
 func (s *Sender) OnCFUpdate(vc int, freed uint32) bool {
-	v := s.VC(vc)
+	v := s.vc(vc)
 	if v == nil {
 		return false
 	}
-	d := int64((freed - v.freed) & counterMask)
+	d := int64((freed - v.Freed) & counterMask)
 	if d > v.InUse() {
 		return false
 	}
 	s.inUse -= d
-	v.freed = freed & counterMask
+	v.Freed = freed & counterMask
 	return true
 }
 
 // Up starts channel vc afresh with all counters at the value start (0 on a real
 // link) and the given limit; the receiver must do the same before data flows. A limit
 // outside of 0..2^20-1 counts as the nearest limit: the counters can tell no more
-// apart.
+// apart. A limit of 0 takes the channel out of service, whose queue must have drained.
 func (s *Sender) Up(vc int, start uint32, limit int64) {
 	s.inUse -= s.vcs[vc].InUse()
 	limit = min(max(limit, 0), counterMask)
-	s.vcs[vc] = SenderVC{consumed: start & counterMask, freed: start & counterMask, limit: limit}
+	s.vcs[vc] = SenderVC{Consumed: start & counterMask, Freed: start & counterMask, Limit: limit}
 }
-
-// Down takes channel vc out of service: the limit becomes 0. The channel's queue must
-// have drained.
-func (s *Sender) Down(vc int) { s.Up(vc, 0, 0) }

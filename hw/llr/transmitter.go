@@ -12,8 +12,8 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// A Behavior says the fate of new frames while a link does not replay, in stateInit and
-// stateFlush.
+// A Behavior says the fate of new frames while a link does not replay, in INIT and
+// FLUSH.
 type Behavior uint8
 
 const (

@@ -68,7 +68,7 @@ func (v *Request) SPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(
 func (v *Request) DPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(v[10:])) }
 
 // PutRequest writes a RUD_REQ or ROD_REQ of an open PDC to b, with two stores, as
-// Request.Encode does. p.Type has to be RUD_REQ or ROD_REQ; [pds.FlagSYN] in p.Flags is
+// Request.AppendTo does. p.Type has to be RUD_REQ or ROD_REQ; [pds.FlagSYN] in p.Flags is
 // ignored.
 func PutRequest(b *[pds.RequestLen]byte, p pds.Prologue, clearOffset int16, psn pds.PSN, spdcid, dpdcid pds.PDCID) {
 	head := prologue(p.Type, p.Next, p.Flags&(requestFlags&^pds.FlagSYN))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/uetcc/uetcc/internal/checksum"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -30,7 +31,7 @@ func (f *Frame) AppendTo(b, payload []byte) []byte {
 		b = b[:at+len(plainHead{})]
 		h := (*plainHead)(b[at:])
 		f.putPlain((*[plainLen]byte)(h[:]), udpLen+pds.AckCCLen+len(payload))
-		f.Ack.Encode(h[plainLen:])
+		(*view.AckCC)(h[plainLen:]).Set(&f.Ack)
 	} else {
 		b = f.Packet.AppendTo(b[:at+plainLen])
 		f.putPlain((*[plainLen]byte)(b[at:]), len(b)-at-etherLen-ip4Len+len(payload))

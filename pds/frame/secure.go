@@ -32,7 +32,7 @@ func (f *Frame) Seal(b, packet, payload []byte, s Sealer, ssi uint32) ([]byte, e
 	all := f.room(b)
 	from := len(all)
 	all = append(slices.Grow(all, header+len(packet)+len(payload)+tag)[:from+header], packet...)
-	_, _ = (&pds.TSS{SP: header == pds.TSSSSILen}).Encode(all[from:]) // so that no CRC is expected
+	(&pds.TSS{SP: header == pds.TSSSSILen}).AppendTo(all[:from]) // so that no CRC is expected
 	all = append(all, payload...)
 	n := len(all)
 	all = all[:n+tag]

@@ -89,8 +89,7 @@ func (p *PDC) writePlain(out *[pds.AckCCLen]byte, a ackHead) int {
 	h := pds.Ack{
 		Next: a.next, Flags: a.flags, Offset: a.offset, SPDCID: p.handle.ID(), DPDCID: p.peerID, CACK: p.rx.CACK(),
 	}
-	n, _ := h.Encode(out[:])
-	return n
+	return len(h.AppendTo(out[:0]))
 }
 
 // ackStored sends a guaranteed response, the first time and again.

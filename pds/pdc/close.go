@@ -235,6 +235,5 @@ func (w *answers) ackClose(p *PDC, b *inbound, out []byte) int {
 		Expected: p.rx.MaxRcvd() + 1,
 	}
 	a.Offset, _ = pds.AckOffset(cack, p.closePSN)
-	n, _ := a.Encode(out)
-	return n
+	return len(a.AppendTo(out[:0]))
 }

@@ -117,7 +117,10 @@ func (m *Manager) PutCredit(h Handle, credit uint32, buf []byte) (int, error) {
 	case p.peerID == 0 || !m.reply.mayTell(p):
 		return 0, ErrState
 	}
+	if len(buf) < pds.ControlLen {
+		return 0, pds.ErrTruncated
+	}
 	m.stats.Controls++
 	c := pds.Control{Ctl: pds.CtlCredit, SPDCID: h.ID(), DPDCID: p.peerID, Payload: pds.CreditPayload(credit)}
-	return c.Encode(buf)
+	return len(c.AppendTo(buf[:0])), nil
 }

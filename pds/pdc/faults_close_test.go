@@ -223,7 +223,7 @@ func TestFaultK5RequestAfterClose(t *testing.T) {
 	g.give(g.control(g.a, pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: info.Base + 1}))
 	q := request(t, ws[1])
 	q.PSN++
-	q.Encode(ws[1].b)
+	q.AppendTo(ws[1].b[:0])
 	r, answer := g.give(ws[1])
 	require.ErrorIs(t, r.Err, ErrClosing)
 	require.Equal(t, pds.NackClosing, nackOf(t, answer[0]).Code)

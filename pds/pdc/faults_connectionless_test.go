@@ -81,8 +81,7 @@ func TestFaultU2RefusedAndSentBeforeTheTick(t *testing.T) {
 func TestFaultU3Datagram(t *testing.T) {
 	g := newPair(t, pairConfig{})
 	b := make([]byte, 64)
-	_, err := (&pds.UUD{Next: pds.NextRequestSmall}).Encode(b)
-	require.NoError(t, err)
+	(&pds.UUD{Next: pds.NextRequestSmall}).AppendTo(b[:0])
 	w := wire{from: g.a, b: b}
 	for range 2 {
 		r, answer := g.give(w)

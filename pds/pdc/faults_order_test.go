@@ -29,7 +29,7 @@ func TestFaultR4BeyondTheRange(t *testing.T) {
 	w := g.send(g.a)[0]
 	q := request(t, w)
 	q.PSN, q.ClearOffset = q.PSN+8, -9
-	q.Encode(w.b)
+	q.AppendTo(w.b[:0])
 	r, answer := g.give(w)
 	require.ErrorIs(t, r.Err, ErrOutside)
 	require.Equal(t, pds.NackPSNOORWindow, nackOf(t, answer[0]).Code)
@@ -195,7 +195,7 @@ func TestRangeBelow128(t *testing.T) {
 		w := g.send(g.a)[0]
 		q := request(t, w)
 		q.Flags |= pds.FlagAR
-		q.Encode(w.b)
+		q.AppendTo(w.b[:0])
 		g.giveAll(g.giveAll([]wire{w}))
 		g.submit(2, 150)
 		require.EqualValues(t, flight, g.a.m.get(g.h).tx.limit)

@@ -86,7 +86,7 @@ func TestFaultP7Spoofed(t *testing.T) {
 	require.Equal(t, pds.NackInvDPDCID, nackOf(t, answer[0]).Code)
 	q := request(t, ws[0])
 	q.SPDCID += 7
-	q.Encode(ws[0].b)
+	q.AppendTo(ws[0].b[:0])
 	_, answer = g.give(ws[0])
 	require.Equal(t, pds.NackPDCHdrMismatch, nackOf(t, answer[0]).Code)
 	require.Empty(t, g.a.take(EventResponse))
@@ -141,7 +141,7 @@ func TestFaultP5SameIDFromAnotherPeer(t *testing.T) {
 	other := wire{from: g.a, b: append([]byte(nil), mine.b...), dst: netip.MustParseAddr("10.7.7.7")}
 	q := request(t, other)
 	q.PSN = 900
-	q.Encode(other.b)
+	q.AppendTo(other.b[:0])
 	_, a := g.give(mine)
 	_, b := g.give(other)
 	require.EqualValues(t, 2, g.b.m.Stats().Opened)

@@ -308,12 +308,12 @@ func TestTenThousandHalfOpenPDCs(t *testing.T) {
 	open := func() {
 		id++
 		q.SPDCID, q.PSN = id, pds.PSN(id)*7919
-		_, _ = q.Encode(b)
+		q.AppendTo(b[:0])
 		g.b.m.Receive(g.now, &in, out, &r)
 		var n pds.Nack
 		if _, err := n.Decode(out[:r.Reply]); err == nil && n.Code == pds.NackNewStartPSN { // it is where it says
 			q.PSN = pds.PSN(n.Payload)
-			_, _ = q.Encode(b)
+			q.AppendTo(b[:0])
 			g.b.m.Receive(g.now, &in, out, &r)
 		}
 		if r.Verdict == VerdictRequest {

@@ -6,9 +6,8 @@ import "github.com/uetcc/uetcc/pds"
 
 // putNACK writes a NACK to out, counts the NACK, and returns the length.
 func (w *answers) putNACK(out []byte, n *pds.Nack) int {
-	k, _ := n.Encode(out)
 	w.stats.NACKs++
-	return k
+	return len(n.AppendTo(out[:0]))
 }
 
 // nack returns a NACK of a packet, from no PDC. A ROD_OOO names the packet that came too early, and

@@ -115,7 +115,7 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 			m.stats.Sent++
 		}
 		*out = Out{Handle: p.handle, Peer: p.peer, Local: p.local, Size: int64(p.size), Retx: p.sent}
-		out.Header, _ = h.Encode(buf)
+		out.Header = len(h.AppendTo(buf[:0]))
 		p.sent, p.queued = true, false
 		t.queued--
 		p.dueAt = deadline.After(now, m.p.rto(p.rtos))
@@ -249,8 +249,8 @@ func (m *Manager) RespondRUDI(q *pds.RUDI, a *Response, buf []byte) (int, error)
 		return m.reply.putNACK(buf, &n), nil
 	}
 	h := pds.RUDI{Type: pds.TypeRUDIResp, Next: a.Next, Flags: q.Flags & pds.FlagRetx, PktID: q.PktID}
-	n, err := h.Encode(buf)
-	return n + copy(buf[n:], a.Bytes), err
+	n := len(h.AppendTo(buf[:0]))
+	return n + copy(buf[n:], a.Bytes), nil
 }
 
 // receiveUUD takes in an unreliable datagram: never tracked, never answered.

@@ -165,7 +165,7 @@ func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Ou
 		p.flags &^= flagClearDue
 		p.auxAt = never
 	}
-	out.Header, _ = q.Encode(buf)
+	out.Header = len(q.AppendTo(buf[:0]))
 	return sp.Held
 }
 

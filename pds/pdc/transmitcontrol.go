@@ -28,7 +28,7 @@ func (w *answers) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payl
 			c.Info = pds.MakePDCInfo(p.is(flagReserved), uint16(p.tx.offset(out.PSN)))
 		}
 	}
-	out.Header, _ = c.Encode(buf)
+	out.Header = len(c.AppendTo(buf[:0]))
 	w.stats.Controls++
 }
 

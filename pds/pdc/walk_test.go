@@ -173,7 +173,7 @@ func TestSpecSequenceClearOvertakesTheLastACK(t *testing.T) {
 	require.Empty(t, g.giveAll(ws[4:5]), "337 is coalesced")
 	last := request(t, ws[5])
 	last.ClearOffset = -2 // the CLEAR 336 is there before the ACK for 338 is made
-	last.Encode(ws[5].b)
+	last.AppendTo(ws[5].b[:0])
 	a := ackCC(t, g.giveAll(ws[5:])[0])
 	require.Equal(t, pds.PSN(338), a.CACK)
 	require.Equal(t, pds.PSN(338), a.AckPSN())

@@ -89,9 +89,7 @@ func (d *Domain) seal(ip []byte, ssi uint32) error {
 		return err
 	}
 	s.next++
-	if _, err = h.Encode(ip[p.tss:]); err != nil {
-		return err
-	}
+	h.AppendTo(ip[:p.tss])
 	secret := p.tss + d.c.Offset
 	nonce := d.setNonce(&p, &h, &k.mask)
 	k.aead.Seal(ip[secret:secret], nonce, ip[secret:len(ip)-pds.TSSTagLen], ip[p.aad:secret])
