@@ -93,3 +93,39 @@ func TestWriteBatchEndsWithAnError(t *testing.T) {
 	require.Zero(t, h[2])
 	require.Equal(t, 1, e.Usage().Messages)
 }
+
+// With as many PDCs as call for it, WriteBatch loads ahead: any handle is harmless, and the packets
+// are those of single writes.
+func TestWriteBatchAhead(t *testing.T) {
+	begin := func(batch bool) (lines []string) {
+		c := walkConfig(0, 0x4001)
+		c.PDCs, c.Messages, c.Contexts = pdc.TableConfig{General: 1 << 12}, 16, 16
+		e := newEnd(t, c)
+		var m [8]uetcc.Message
+		for i := range m {
+			m[i] = walkMessage()
+			m[i].Length, m[i].To.Context = 64, uint16(i/2)
+			h, err := e.Connect(0, &m[i])
+			require.NoError(t, err)
+			m[i].To.PDC = []pdc.Handle{h, 0, h + 1<<16, ^pdc.Handle(0)}[i%4]
+		}
+		var h [len(m)]uetcc.Handle
+		if batch {
+			n, err := e.WriteBatch(0, m[:], h[:])
+			require.NoError(t, err)
+			require.Len(t, m, n)
+		}
+		for i := range m {
+			if !batch {
+				_, err := e.Write(0, &m[i])
+				require.NoError(t, err)
+			}
+		}
+		for _, p := range sendAll(0, e) {
+			lines = append(lines, walkLine(p))
+		}
+		require.Len(t, lines, len(m))
+		return lines
+	}
+	require.Equal(t, begin(false), begin(true))
+}

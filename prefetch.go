@@ -98,7 +98,7 @@ func (l *loader) prefetchPDC(id pds.PDCID) {
 // prefetchWrite begins to load the memory for the message writeAhead behind m[i], and for those
 // up to there if i is the first.
 func (l *loader) prefetchWrite(m []Message, i int) {
-	if l.prefetched > math.MaxInt32 {
+	if l.prefetched > math.MaxInt/2 { // few PDCs
 		return
 	}
 	from := i + writeAhead
@@ -107,7 +107,7 @@ func (l *loader) prefetchWrite(m []Message, i int) {
 	}
 	for j := from; j <= i+writeAhead && j < len(m); j++ {
 		id := uint16(m[j].To.PDC.ID())
-		if int(id) >= len(l.flows) {
+		if id == 0 || int(id) >= len(l.flows) {
 			continue
 		}
 		send, peer := l.pds.Fast().Lines(id)
