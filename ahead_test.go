@@ -95,7 +95,7 @@ func TestLookAheadOrPrefetch(t *testing.T) {
 
 // fullWindow is longWrite whose PDC waits for acknowledgements.
 func fullWindow(t *testing.T) (w *sourceTwin, in Datagram) {
-	w, in = longWrite(t)
+	w, in = longWrite(t, func(*Config) {})
 	for w.e.TransmitBatch(0, w.out[:]) > 0 {
 	}
 	return w, in

@@ -296,6 +296,15 @@ func (k *creditor) deadline() (int64, bool) {
 	return k.recv.Deadline()
 }
 
+// isDue reports whether a credit is due. It is out of line so that the question whether there is any
+// fits its callers.
+//
+//go:noinline
+func (k *creditor) isDue(now int64) bool {
+	at, awake := k.deadline()
+	return awake && at <= now
+}
+
 // expire forgets senders that hold credit and stay silent.
 func (k *creditor) expire(now int64) {
 	for {

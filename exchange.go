@@ -68,7 +68,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 		switch {
 		case n == len(out):
 			e.Receive(now, &in[i], &reply[i], &r[i])
-		case i+1 < len(in) && samePDC(&in[i], &in[i+1]) && (responseOf(&in[i]) == responseOf(&in[i+1]) || e.nothingWaits(&in[i])):
+		case i+1 < len(in) && samePDC(&in[i], &in[i+1]) && (responseOf(&in[i]) == responseOf(&in[i+1]) || e.nothingWaits(now, &in[i])):
 			k, sent = e.exchangeRun(now, in[i:], reply[i:], r[i:], out[n:])
 		default:
 			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:])
@@ -87,7 +87,7 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	ends := false // for messages that end, with nothing to send in between
 	if first := longEnough(&in[0], &reply[0]); first != nil && first.Plain() && first.Cumulative() {
 		src, response := in[0].Src, responseOf(&in[0])
-		ends = response>>48&^(3<<14|uint64(ses.RCNull|ses.RCOK)) == 0 && e.nothingWaits(&in[0])
+		ends = response>>48&^(3<<14|uint64(ses.RCNull|ses.RCOK)) == 0 && e.nothingWaits(now, &in[0])
 		for acks[0], k = first, 1; k < len(in); k++ {
 			d := &in[k]
 			a := longEnough(d, &reply[k])
@@ -126,9 +126,9 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 
 // nothingWaits reports whether acknowledgements on the PDC that in names let nothing go, unless
 // one tells of a failure, nor end errands.
-func (e *Endpoint) nothingWaits(in *Datagram) bool {
+func (e *Endpoint) nothingWaits(now int64, in *Datagram) bool {
 	id := int(binary.BigEndian.Uint16(in.Packet[10:]))
-	if id >= len(e.flows) || e.credit != nil || e.source.errands != 0 || e.pds.HasEvents() || e.source.starved.head != 0 {
+	if id >= len(e.flows) || e.grantsDue(now) || e.source.errands != 0 || e.pds.HasEvents() || e.source.starved.head != 0 {
 		return false
 	}
 	f := &e.flows[id]
@@ -186,6 +186,9 @@ func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
 // Results are the PDC and the number of packets, or none, with nothing changed, if more would
 // have to be done.
 func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []Datagram) (p *pdc.PDC, n int) {
+	if e.credit != nil && e.credit.isDue(now) {
+		return nil, 0
+	}
 	id := int(acks[0].DPDCID())
 	if id >= len(e.flows) || e.pds.HasEvents() || e.source.starved.head != 0 {
 		return nil, 0

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,20 +30,20 @@ func (s *sourcePeer) plainly(id int) Datagram {
 	if rng.IntN(16) == 0 {
 		a.Flags = pds.FlagM
 	}
-	a.SetNSCC(&pds.NSCCState{ServiceTime: uint16(rng.Uint32N(20)), OOOCount: s.overtaken(8)})
+	s.tells(&a, pds.NSCCState{ServiceTime: uint16(rng.Uint32N(20)), OOOCount: s.overtaken(8)})
 	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, JobID: 1, MessageID: s.sent[id][s.cack[id]]}
 	return Datagram{Src: s.addr[id], Size: 116, Packet: y.AppendTo(a.AppendTo(nil))}
 }
 
 // together returns how many packets in begins with ExchangeBatch takes in together.
 func together(in []Datagram) int {
-	name := func(d *Datagram) (x struct{ src, pdcs, response string }, ok bool) {
+	name := func(d *Datagram) (x struct{ src, pdcs, state, response string }, ok bool) {
 		var a pds.AckCC
 		b := d.Packet
 		if n, err := a.Decode(b); err != nil || d.Trimmed != 0 || len(b)-n < ses.ResponseLen || !(*view.AckCC)(b).Plain() || !(*view.AckCC)(b).Cumulative() {
 			return x, false
 		}
-		x.src, x.pdcs, x.response = fmt.Sprint(d.Src), string(b[8:12]), string(b[pds.AckCCLen:][:8])
+		x.src, x.pdcs, x.state, x.response = fmt.Sprint(d.Src), string(b[8:12]), a.CCType.String(), string(b[pds.AckCCLen:][:8])
 		return x, true
 	}
 	n := 1
@@ -76,19 +77,21 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 			c.CC.Control = ccc.ControlNone
 			c.Algorithm = func(ccc.Key) ccc.Algorithm { return &quota{window: 26_000} }
 		},
-		"ordered":    func(*Config) {},
-		"observe":    func(c *Config) { c.CC.Mode = ccc.ModeObserve },
-		"few chunks": func(c *Config) { c.CC.NSCC.LinkRate, c.Memory.Chunks = 40e10, 8 },
-		"batches":    func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
-		"sprayed":    func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
-		"tapped":     func(c *Config) { c.Tap = func(int64, bool, Datagram) {} }, // the short ways are taken all the same
-		"short":      func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
+		"credit":            func(c *Config) { c.CC.Control = ccc.ControlRCCC },
+		"credit and window": func(c *Config) { c.CC.Control, c.CC.NSCC.LinkRate = ccc.ControlBoth, 40e10 },
+		"ordered":           func(*Config) {},
+		"observe":           func(c *Config) { c.CC.Mode = ccc.ModeObserve },
+		"few chunks":        func(c *Config) { c.CC.NSCC.LinkRate, c.Memory.Chunks = 40e10, 8 },
+		"batches":           func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
+		"sprayed":           func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
+		"tapped":            func(c *Config) { c.Tap = func(int64, bool, Datagram) {} }, // the short ways are taken all the same
+		"short":             func(c *Config) { c.CC.NSCC.LinkRate = 160e10 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 8))
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
 			a.e.loader.prefetched = 0 // as with many PDCs
-			peer := sourcePeer{rng: rng}
+			peer := sourcePeer{rng: rng, lends: strings.HasPrefix(name, "credit")}
 			sprays, short, steps := name == "sprayed", name == "short", 8_000
 			if sprays {
 				steps = 32_000 // a run seldom ends where a row does, with what is behind acknowledged
@@ -224,7 +227,7 @@ func (s *sourcePeer) ahead(id int) Datagram {
 	psn := s.cack[id] + 1 + k
 	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, SPDCID: pds.PDCID(id + 100), DPDCID: pds.PDCID(id), CACK: s.cack[id], Offset: int16(psn - s.cack[id])}, SACK: pds.SACK{MPR: 8}}
 	a.SACKOffset, a.Bitmap = int16(psn-s.cack[id]), 1
-	a.SetNSCC(&pds.NSCCState{ServiceTime: uint16(s.rng.Uint32N(20))})
+	s.tells(&a, pds.NSCCState{ServiceTime: uint16(s.rng.Uint32N(20))})
 	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, JobID: 1, MessageID: s.sent[id][psn]}
 	return Datagram{Src: s.addr[id], Size: 116, Packet: y.AppendTo(a.AppendTo(nil))}
 }
@@ -232,7 +235,19 @@ func (s *sourcePeer) ahead(id int) Datagram {
 func newRoom() Datagram { return Datagram{Packet: make([]byte, 0, HeaderMax)} }
 
 func TestExchangeAllocatesNothing(t *testing.T) {
-	w, in := longWrite(t)
+	t.Run("window", func(t *testing.T) { exchangeAllocatesNothing(t, ccc.ControlNSCC) })
+	t.Run("credit", func(t *testing.T) { exchangeAllocatesNothing(t, ccc.ControlRCCC) })
+}
+
+func exchangeAllocatesNothing(t *testing.T, control ccc.Control) {
+	w, in := longWrite(t, func(c *Config) { c.CC.Control = control })
+	acknowledge := func(in *Datagram, cack uint32) {
+		binary.BigEndian.PutUint32(in.Packet[4:], cack)
+		if v := (*view.AckCC)(in.Packet); control == ccc.ControlRCCC {
+			v.SetSACK(pds.CCCredit, 8, 0, 0)
+			v.SetCredit(&pds.CreditState{Credit: (cack + 8) * nextMTU / 128})
+		}
+	}
 	sent, now := uint32(0), int64(0)
 	count := func(n int) {
 		for i := range n {
@@ -245,7 +260,7 @@ func TestExchangeAllocatesNothing(t *testing.T) {
 	for most := range w.out {
 		alloctest.Zero(t, "exchange", func() {
 			now += 100
-			binary.BigEndian.PutUint32(in.Packet[4:], sent-1)
+			acknowledge(&in, sent-1)
 			count(w.e.Exchange(now, &in, &w.reply, &w.r, w.out[:1+most]))
 			if w.r.Err != nil {
 				panic(w.r.Err)
@@ -258,8 +273,8 @@ func TestExchangeAllocatesNothing(t *testing.T) {
 	for most := range w.out {
 		alloctest.Zero(t, "exchange of a batch", func() {
 			now += 100
-			binary.BigEndian.PutUint32(batch[0].Packet[4:], sent-2)
-			binary.BigEndian.PutUint32(batch[1].Packet[4:], sent-1)
+			acknowledge(&batch[0], sent-2)
+			acknowledge(&batch[1], sent-1)
 			count(w.e.ExchangeBatch(now, batch[:], reply[:], got[:], w.out[:1+most]))
 			if got[1].Err != nil {
 				panic(got[1].Err)

@@ -50,6 +50,18 @@ type sourcePeer struct {
 	cack [9]pds.PSN
 	addr [9]pdc.Addr
 	came [9]map[pds.PSN]bool // above cack, with sprayed
+
+	lends   bool      // most acknowledgements bring credit
+	granted [9]uint32 // quanta
+}
+
+// tells makes n the state of an acknowledgement, or more credit.
+func (s *sourcePeer) tells(a *pds.AckCC, n pds.NSCCState) {
+	a.SetNSCC(&n)
+	if s.lends && s.rng.IntN(8) != 0 {
+		s.granted[a.DPDCID%9] += s.rng.Uint32N(30)
+		a.SetCredit(&pds.CreditState{Credit: s.granted[a.DPDCID%9], OOOCount: n.OOOCount})
+	}
 }
 
 func sourceAddr(id int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 2, byte(id)}) }
@@ -73,7 +85,7 @@ func (s *sourcePeer) sees(d *Datagram) {
 	id := q.SPDCID
 	if s.sent[id] == nil || s.addr[id] != d.Dst || q.Flags&pds.FlagSYN != 0 && q.PSN == q.StartPSN() && q.Flags&pds.FlagRetx == 0 {
 		s.sent[id], s.came[id] = map[pds.PSN]ses.MessageID{}, map[pds.PSN]bool{}
-		s.next[id], s.cack[id], s.addr[id] = q.PSN, q.PSN-1, d.Dst
+		s.next[id], s.cack[id], s.addr[id], s.granted[id] = q.PSN, q.PSN-1, d.Dst, 0
 	}
 	var h ses.Request
 	_, _ = h.Decode(ses.Form(q.Next), d.Packet[n:])
@@ -130,7 +142,7 @@ func (s *sourcePeer) answer(id int) Datagram {
 		return in
 	}
 	y.MessageID = s.sent[id][a.AckPSN()]
-	a.SetNSCC(&st)
+	s.tells(&a, st)
 	in.Packet = y.AppendTo(a.AppendTo(nil))
 	if rng.IntN(60) == 0 {
 		in.Packet = in.Packet[:rng.IntN(len(in.Packet))]
@@ -314,7 +326,7 @@ func requireSources(t *testing.T, a, b *Endpoint, all bool) {
 		for _, f := range []string{"row", "ring", "chunk", "freeRow", "free"} {
 			require.Equal(t, fieldOf(b.pds, "mem", f), fieldOf(a.pds, "mem", f), f)
 		}
-		for _, f := range []string{"seats", "ledgers", "side", "pdcs", "homes", "due", "busy", "revision", "stale"} {
+		for _, f := range []string{"seats", "ledgers", "side", "pdcs", "homes", "busy", "revision", "stale"} {
 			require.Equal(t, fieldOf(b.cc, f), fieldOf(a.cc, f), f)
 		}
 		require.Equal(t, b.source.sender, a.source.sender)
@@ -347,8 +359,8 @@ func fieldOf(of any, path ...string) string {
 
 // longWrite has a source write a long message, its packets from PSN 0 on, and returns an
 // acknowledgement of them, but for its CACK.
-func longWrite(t *testing.T) (w *sourceTwin, in Datagram) {
-	w = newSourceTwin(t, func(*Config) {})
+func longWrite(t *testing.T, edit func(*Config)) (w *sourceTwin, in Datagram) {
+	w = newSourceTwin(t, edit)
 	m := Message{To: Destination{Address: sourceAddr(1), Job: 1}, Length: ses.MaxMessage}
 	h, err := w.e.Connect(0, &m)
 	require.NoError(t, err)
@@ -363,7 +375,7 @@ func longWrite(t *testing.T) (w *sourceTwin, in Datagram) {
 
 // A batch of packets and the acknowledgement of them, by the short ways.
 func TestSourceShortWaysAllocateNothing(t *testing.T) {
-	w, in := longWrite(t)
+	w, in := longWrite(t, func(*Config) {})
 	sent, now := uint32(0), int64(0)
 	alloctest.Zero(t, "batch", func() {
 		for i := range w.e.TransmitBatch(now, w.out[:1+sent%8]) {

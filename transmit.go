@@ -27,7 +27,8 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 		return e.transmitBatchOdd(now, out)
 	}
 	for room := 0; n < len(out); {
-		if e.credit == nil && e.idle() {
+		grants := e.grantsDue(now)
+		if !grants && e.idle() {
 			break
 		}
 		if n == room { // a run looks at no more
@@ -36,7 +37,7 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 			}
 		}
 		k := 0
-		if e.credit == nil {
+		if !grants {
 			k = e.transmitRun(now, out[n:room])
 		}
 		if k == 0 {
@@ -50,7 +51,10 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	return n
 }
 
-// idle reports whether Transmit has nothing to give, without receiver credit.
+// grantsDue reports whether grants of credit are to go before all else.
+func (e *Endpoint) grantsDue(now int64) bool { return e.credit != nil && e.credit.isDue(now) }
+
+// idle reports whether Transmit has nothing to give but grants of credit.
 func (e *Endpoint) idle() bool {
 	return e.pds.Idle() && e.source.unsent.head == 0 && !e.target.HasErrand()
 }
@@ -129,7 +133,13 @@ func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
 		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
 		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k)
-		y.Put((*[ses.StandardLen]byte)(buf[pds.RequestLen:]), first, mtu)
+		at := (*[ses.StandardLen]byte)(buf[pds.RequestLen:])
+		if x.HasTarget(k) {
+			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k)
+			at = (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
+			d.Packet = d.Packet[:pds.RequestCCLen+ses.StandardLen]
+		}
+		y.Put(at, first, mtu)
 		d.Src = e.local
 		d.Dst = p.Peer()
 		d.Size, d.Entropy, d.TC, d.Retx = int64(x.Size), x.Entropy[k%pdc.RunMax], p.TC(), false
@@ -157,10 +167,15 @@ func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32, h uint64) {
 	d.Src, d.Dst, d.Size = e.local, p.Peer(), int64(x.Size)
 	d.Entropy, d.TC, d.Retx = x.Entropy[k%pdc.RunMax], p.TC(), false
 	x.PutHeader((*[pds.RequestLen]byte)(buf), k)
+	at := pds.RequestLen
+	if x.HasTarget(k) {
+		x.PutTarget((*[pds.RequestCCLen]byte)(buf), k)
+		at = pds.RequestCCLen
+	}
 	if isAnswer(h) {
-		e.source.describeAnswer(d, buf, pds.RequestLen, AnswerID(h))
+		e.source.describeAnswer(d, buf, at, AnswerID(h))
 	} else {
-		e.source.describeOwn(d, buf, pds.RequestLen, ses.PacketHandle(h))
+		e.source.describeOwn(d, buf, at, ses.PacketHandle(h))
 	}
 }
 

@@ -98,13 +98,19 @@ func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 		c.withdraw(size)
 	}
 	c.window.OnSend(size)
-	// Where nothing is enforced, a packet beyond the credit is not charged: the
-	// debt would outlive the mode.
-	if p.credit && (c.mode == ModeEnforce || c.credit.CanSend()) {
-		c.credit.OnSend(size)
+	if p.credit {
+		c.charge(size)
 	}
 	c.inflightPkts++
 	c.evaluate(p, now)
+}
+
+// charge takes size bytes off the credit. Where nothing is enforced, a packet beyond the credit is
+// not charged: the debt would outlive the mode.
+func (c *Context) charge(size int64) {
+	if c.mode == ModeEnforce || c.credit.CanSend() {
+		c.credit.OnSend(size)
+	}
 }
 
 // OnACK takes in an acknowledgement. Tell the path choice first:

@@ -71,7 +71,6 @@ type Manager struct {
 
 	due  *timerwheel.Wheel
 	busy int64 // contexts with something to send
-	wide bool  // settle has work beyond the lists for every context
 	runs bool  // contexts take several events in one step, see Exchange
 
 	listens  bool   // path choice takes feedback in, or not all ports are up
@@ -126,7 +125,6 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		seed:    random.Seed(c.Seed),
 		inbox:   newInbox(c.Inbox),
 		clock:   c.Now,
-		wide:    c.Params.credit || c.Admission,
 		runs:    c.Params.runs && !c.Admission,
 		listens: c.Params.entropy.scheme != SchemeOblivious,
 	}

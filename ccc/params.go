@@ -87,8 +87,8 @@ func NewParams(c Config) (Params, error) {
 		}
 		return p, nil
 	}
+	p.runs = (!p.window || takesRuns(p.nscc.Profile())) && p.entropy.scheme != SchemeREPSLegacy
 	if !p.credit {
-		p.runs = (!p.window || takesRuns(p.nscc.Profile())) && p.entropy.scheme != SchemeREPSLegacy
 		return p, nil
 	}
 	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, p.nscc.MaxWnd())
@@ -106,6 +106,9 @@ func takesRuns(f nscc.Profile) bool { return f == nscc.ProfileSpec || f == nscc.
 
 // NSCC returns the window's parameters.
 func (p *Params) NSCC() *nscc.Params { return &p.nscc }
+
+// Credits reports whether the contexts run RCCC.
+func (p *Params) Credits() bool { return p.credit }
 
 // RCCC returns the credit's parameters; of use where the contexts run RCCC.
 func (p *Params) RCCC() *rccc.Params { return &p.rccc }

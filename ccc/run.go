@@ -2,13 +2,16 @@
 
 package ccc
 
-import "github.com/uetcc/uetcc/nscc"
+import (
+	"github.com/uetcc/uetcc/nscc"
+	"github.com/uetcc/uetcc/rccc"
+)
 
 // classify notes whether the window alone has a say in a context: mode enforce, and no
 // algorithm of the user's. The reason then follows from the state: ReasonWindow in
 // StateActive, else ReasonBacklog.
 func (m *Manager) classify(c *Context) {
-	c.plain = m.runs && m.p.window && c.mode == ModeEnforce && !c.rec.custom
+	c.plain = m.runs && m.p.window && !m.p.credit && c.mode == ModeEnforce && !c.rec.custom
 }
 
 // A PlainAck is an acknowledgement of packets in flight, from a destination that neither
@@ -16,8 +19,10 @@ func (m *Manager) classify(c *Context) {
 // trip of kind [nscc.SampleNormal], ns, none if not above 0.
 type PlainAck struct {
 	nscc.PlainAck
-	Packets int32
-	Entropy uint16 // of the packet that caused the acknowledgement
+	Packets  int32
+	Entropy  uint16      // of the packet that caused the acknowledgement
+	Credited bool        // Credit has come, which [Manager.OnCreditUpdate] is to hear first
+	Credit   rccc.Quanta // cumulative
 }
 
 // RunParams is the outcome for acknowledgements and packets offered to [Manager.Exchange].
@@ -26,6 +31,7 @@ type RunParams struct {
 	Held    Reason // as in [SendParams], of the last of the packets
 	AckEach bool   // each packet is to ask for an acknowledgement
 	AckLast bool   // the last packet is to ask for an acknowledgement
+	Targets bool   // each packet has a credit target, see [Manager.CreditTargets]
 }
 
 // Exchange handles nearly all events of a context in one step with one settlement:
@@ -33,11 +39,11 @@ type RunParams struct {
 // as many as paths has room for, until congestion control holds the next; paths gets their
 // entropy values. Either may be empty, and is up to 255. All are of one PDC.
 //
-// What else than the window has a say takes part: path choice with feedback, an [Algorithm], a
-// mode that observes. Where credit, gates, a profile of htsim or SchemeREPSLegacy do, without
-// acks where the first packet may not go, and with both where the PDC is not the only one of
-// [Waiters], Exchange returns false, and nothing has changed: use OnACK, [Context.Decide] and
-// Send.
+// What else than the window has a say takes part: receiver credit, path choice with feedback, an
+// [Algorithm], a mode that observes. Where gates, TFC, a profile of htsim or SchemeREPSLegacy do,
+// without acks where the first packet may not go, and with both where other PDCs are among the
+// [Waiters], Exchange returns false, and nothing has changed: use OnCreditUpdate, OnACK,
+// [Context.Decide] and Send.
 //
 // The state afterwards is bit for bit the state after OnACK, Decide and Send, except for the
 // time of the last event if now is earlier, and for the calls of an Algorithm: a single Allow
@@ -61,7 +67,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainAck, size int64, p
 		n = int(left / size)
 	}
 	if len(acks) != 0 {
-		if n != 0 && c.waiters != (Waiters{pdc.Index(), pdc.Index()}) {
+		if n != 0 && c.waiters != (Waiters{pdc.Index(), pdc.Index()}) && c.waiters != (Waiters{}) {
 			return s, false
 		}
 		m.take(pdc, at, now, acks)
@@ -122,26 +128,47 @@ func (m *Manager) take(pdc Handle, at *seat, now int64, acks []PlainAck) {
 		if alone && uint64(a.Bytes()) < uint64(c.window.Inflight()+rcvdUnit) {
 			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
 		} else {
-			m.takeAny(m.member(pdc), c, now, *a)
+			m.takeAny(pdc, at, now, a)
 		}
 	}
 	c.inflightPkts -= packets
 	m.count(c, tallyOf(0, len(acks), marks))
 }
 
-// takeAny takes an acknowledgement in as OnACK does, and tells all that listen of it.
-func (m *Manager) takeAny(b *member, c *Context, now int64, a PlainAck) {
-	a.PlainAck = b.cut(a.PlainAck)
-	b.hear(a.Bytes(), a.Packets)
-	m.feedback(b, now, reportOf(a.Entropy, a.ECN()))
-	if c.steers(m.p) {
-		c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
+// takeAny takes an acknowledgement in as OnCreditUpdate and OnACK do, and tells all that listen
+// of it.
+func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
+	c, p, news, fixed := &at.context, m.p, a.PlainAck, at.context.rec.fixed
+	if p.credit {
+		c.credited(p, now, a)
+	}
+	if c.rec.sole != pdc || c.waitingRtx != 0 || uint64(news.Bytes()) >= uint64(c.window.Inflight()+rcvdUnit) {
+		b := m.member(pdc)
+		news, fixed = b.cut(news), b.fixed
+		b.hear(news.Bytes(), a.Packets)
+	}
+	if m.listens && !fixed {
+		at.entropy.Feedback(&p.entropy, m.sideOf(c), now, reportOf(a.Entropy, a.ECN()))
+	}
+	if c.steers(p) {
+		c.window.OnPlainACK(&p.nscc, now, news)
 	} else {
-		c.window.OnSend(-a.Bytes())
+		c.window.OnSend(-news.Bytes())
 	}
 	if c.rec.custom {
-		m.algOf(c).OnACK(now, Ack{Ack: a.Ack(), Packets: int(a.Packets), Entropy: a.Entropy})
+		m.algOf(c).OnACK(now, Ack{Ack: news.Ack(), Packets: int(a.Packets), Entropy: a.Entropy})
 	}
+}
+
+// credited takes in the credit that an acknowledgement brings, and the end of the startup.
+func (c *Context) credited(p *Params, now int64, a *PlainAck) {
+	if a.Credited {
+		c.credit.OnCreditUpdate(&p.rccc, a.Credit.Extend(c.credit.Cum()))
+	} else if !c.credit.Startup() {
+		return
+	}
+	c.credit.OnACK()
+	c.credit.Settle(&p.rccc, now, c.waits)
 }
 
 // exchangeAny is the rest of Exchange where not the window alone has a say.
@@ -153,7 +180,9 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, acks int, size in
 	}
 	n := 0
 	if len(paths) != 0 && c.state == StateReady {
-		n = c.allowed(p, now, size, len(paths))
+		if n = c.allowed(p, now, size, len(paths)); p.credit {
+			n = c.lent(size, n)
+		}
 	}
 	if n != 0 {
 		s.AckEach = p.window && c.window.AckRequest(&p.nscc)
@@ -161,6 +190,9 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, acks int, size in
 			n = c.window.OnSendRun(&p.nscc, size, n) // the packet that fills an observed window asks, too
 		} else {
 			c.window.OnSend(size * int64(n))
+		}
+		if p.credit {
+			c.charge(size * int64(n))
 		}
 		c.fly(size*int64(n), n)
 		m.choose(pdc, at, size, paths[:n])
@@ -173,10 +205,39 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, acks int, size in
 			m.spend(c, now, size*int64(n))
 		}
 		m.arrange(c, now)
-		s.Sent, s.AckLast = n, c.wantsAnswer(p)
+		s.Sent, s.AckLast, s.Targets = n, c.wantsAnswer(p), p.credit
 	}
 	s.Held = c.held()
 	return s, acks != 0 || s.Sent != 0
+}
+
+// lent is the number of packets of size bytes, of n (1 or more), up to the one that spends the
+// credit. Without credit, in a mode that lets packets go all the same, the number is 1: each asks for
+// an acknowledgement.
+func (c *Context) lent(size int64, n int) int {
+	if credit := c.credit.Credit(); credit < size*int64(n) {
+		return max(int((credit+size-1)/size), 1)
+	}
+	return n
+}
+
+// CreditTargets fills in the [SendParams].CreditTarget of each of the packets, of size bytes, that
+// Exchange has just let go on a PDC: as many as there are targets.
+func (m *Manager) CreditTargets(pdc Handle, size int64, targets []int64) {
+	at := m.seatAt(pdc)
+	if at == nil {
+		return
+	}
+	c, p := &at.context, m.p
+	credit, d := c.credit, c.demand(p, m.busy)
+	for i := len(targets) - 1; i >= 0; i-- {
+		targets[i] = credit.Target(&p.rccc, d)
+		credit.OnSend(-size)
+		d.Backlog += size
+		if d.Contexts = m.busy; !c.rec.busy { // the last packet was all that there was to send
+			d.Contexts++
+		}
+	}
 }
 
 // choose chooses the entropy values of packets, which the PDC counts. It is out of line so as not

@@ -29,26 +29,28 @@ func (c *Context) SendParams(p *Params, contexts int64) SendParams {
 	s := SendParams{AckRequest: c.wantsAnswer(p), Held: c.held()}
 	if p.credit {
 		s.CreditTarget = c.CreditTarget(p, contexts)
-		// The next packet may be a round of all the destination's senders away, maybe longer
-		// than a retransmission timeout.
-		s.AckRequest = s.AckRequest || !c.credit.CanSend()
 	}
 	return s
 }
 
 // wantsAnswer reports whether no next packet may fit before an answer comes, by a user's
-// algorithm, too.
+// algorithm, too. Without credit the next packet may be a round of all the destination's senders
+// away, maybe longer than a retransmission timeout.
 func (c *Context) wantsAnswer(p *Params) bool {
-	return c.bounded && c.allow < p.mtu || p.window && c.window.AckRequest(&p.nscc)
+	return c.bounded && c.allow < p.mtu || p.window && c.window.AckRequest(&p.nscc) || p.credit && !c.credit.CanSend()
 }
 
 // CreditTarget is the target of [SendParams], also for a Credit Request.
 func (c *Context) CreditTarget(p *Params, contexts int64) int64 {
+	return c.credit.Target(&p.rccc, c.demand(p, contexts))
+}
+
+func (c *Context) demand(p *Params, contexts int64) rccc.Demand {
 	d := rccc.Demand{Backlog: c.Backlog(), Rtx: c.rtxBacklog, Contexts: contexts}
 	if p.window {
 		d.Cwnd = c.window.Cwnd()
 	}
-	return c.credit.Target(&p.rccc, d)
+	return d
 }
 
 // CreditDeadline returns when to call [Context.CreditRequestDue], ns, and false

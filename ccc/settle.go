@@ -22,7 +22,7 @@ func (m *Manager) arrange(c *Context, now int64) {
 		r.last = max(r.last, now) // what was posted may be older than what was not
 	}
 	r.held = c.held()
-	if m.wide || r.custom || r.armed {
+	if _, asks := c.credit.Deadline(); asks || r.custom || r.armed || m.gates != nil {
 		m.settleWide(c, now)
 	}
 }

@@ -22,6 +22,10 @@ func (s *Source) Settle(p *Params, now, waiting int64) {
 	if starved == running && !s.is.has(granted) {
 		return
 	}
+	if !starved && !running {
+		s.is.set(granted, false)
+		return
+	}
 	if running && s.is.has(granted) {
 		took := max(int32(uint32(now)-s.since), 0) / usualUnit
 		s.usual = uint16(min(max(int32(s.usual)*7/8, took), math.MaxUint16))

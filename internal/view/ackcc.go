@@ -18,7 +18,7 @@ import (
 //		if v := (*view.AckCC)(b); v.Plain() {
 //
 // The methods reading a field return the value of AckCC.Decode for any bytes. The
-// congestion state is valid only if CCType is [pds.CCNSCC].
+// fields of the congestion state are valid only with their CCType, [pds.CCNSCC] or [pds.CCCredit].
 type AckCC [pds.AckCCLen]byte
 
 // plainAckBits are the bits of the first word checked by [AckCC.Plain], the type,
@@ -40,16 +40,18 @@ func prologue(t pds.Type, n pds.NextHdr, f pds.Flags) uint16 {
 }
 
 // Plain reports whether v is like nearly all: an ACK_CC readable by AckCC.Decode and
-// valid by AckCC.Validate, with the congestion state of NSCC, followed by a response
-// ([pds.NextResponse]), with no flag but perhaps [pds.FlagM], so no answer to a probe or a
-// retransmission and without a request, and with neither a penalty (rcv_cwnd_pend) nor
-// a restored window (rc), nor a service time of 8.3 ms or more, the largest being
-// without meaning.
+// valid by AckCC.Validate, followed by a response ([pds.NextResponse]), with no flag but
+// perhaps [pds.FlagM], so no answer to a probe or a retransmission and without a request.
+// The congestion state is of receiver credit, or of NSCC with neither a penalty
+// (rcv_cwnd_pend) nor a restored window (rc), nor a service time of 8.3 ms or more, the
+// largest being without meaning.
 func (v *AckCC) Plain() bool {
 	return binary.LittleEndian.Uint16(v[0:])&plainAckBits == plainAck &&
-		v[12] < 1<<4 && v[26] == 0 && v[24] != 0xff && // CCNSCC; rc, rcv_cwnd_pend; service_time
+		(v[12] < 1<<4 && v[26] == 0 && v[24] != 0xff || v.hasCredit()) && // CCNSCC; rc, rcv_cwnd_pend; service_time
 		binary.LittleEndian.Uint16(v[8:]) != 0 && binary.LittleEndian.Uint16(v[10:]) != 0 // spdcid, dpdcid
 }
+
+func (v *AckCC) hasCredit() bool { return v[12]>>4 == byte(pds.CCCredit) }
 
 // Type returns the packet type.
 func (v *AckCC) Type() pds.Type { return pds.Type(v[0] >> 3) }
@@ -71,12 +73,13 @@ func (v *AckCC) Cumulative() bool {
 	return binary.LittleEndian.Uint16(v[2:]) == 0 && binary.LittleEndian.Uint64(v[16:]) == 0 // ack_psn_offset, bitmap
 }
 
-// Like reports whether v, too, is plain and cumulative, and of the same PDCs, if w is.
+// Like reports whether v, too, is plain and cumulative, of the same PDCs and with the same
+// congestion state, if w is.
 func (v *AckCC) Like(w *AckCC) bool {
 	const head, rest = uint64(plainAckBits) | 0xffff<<16, 0xf0<<32 | 0xffff_ffff // and ack_psn_offset; ccType, PDCs
 	return (binary.LittleEndian.Uint64(v[0:])^binary.LittleEndian.Uint64(w[0:]))&head == 0 &&
 		(binary.LittleEndian.Uint64(v[8:])^binary.LittleEndian.Uint64(w[8:]))&rest == 0 &&
-		binary.LittleEndian.Uint64(v[16:]) == 0 && v[26] == 0 // bitmap; rc, rcv_cwnd_pend
+		binary.LittleEndian.Uint64(v[16:]) == 0 && (v[26] == 0 || v.hasCredit()) // bitmap; rc, rcv_cwnd_pend
 }
 
 // AckPSN returns the PSN of the packet that triggered the acknowledgement. An answer
@@ -112,6 +115,9 @@ func (v *AckCC) CwndPend() uint8 { return v[26] & 0x7f }
 
 // Restore returns the field of [pds.NSCCState].
 func (v *AckCC) Restore() bool { return v[26]&0x80 != 0 }
+
+// Credit returns the credit of a state of [pds.CCCredit], 256 B units modulo 2^24.
+func (v *AckCC) Credit() uint32 { return binary.BigEndian.Uint32(v[24:]) >> 8 }
 
 // RcvdBytes returns the field of [pds.NSCCState].
 func (v *AckCC) RcvdBytes() uint32 { return binary.BigEndian.Uint32(v[26:]) & maxUint24 }

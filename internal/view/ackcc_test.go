@@ -20,7 +20,8 @@ func plainAckCC(b []byte) bool {
 	if _, err := a.Decode(b); err != nil || a.Validate() != nil {
 		return false
 	}
-	return a.NSCC(&s) && s.CwndPend == 0 && !s.Restore && s.ServiceTime < 0xff00 && a.Next == pds.NextResponse && a.Flags&^pds.FlagM == 0
+	plain := a.NSCC(&s) && s.CwndPend == 0 && !s.Restore && s.ServiceTime < 0xff00
+	return (plain || a.CCType == pds.CCCredit) && a.Next == pds.NextResponse && a.Flags&^pds.FlagM == 0
 }
 
 // checkAckCCView compares a view with what AckCC.Decode makes of the same bytes.
@@ -46,6 +47,10 @@ func checkAckCCView(t *testing.T, v *AckCC) {
 		require.Equal(t, s, pds.NSCCState{
 			ServiceTime: v.ServiceTime(), Restore: v.Restore(), CwndPend: v.CwndPend(), RcvdBytes: v.RcvdBytes(), OOOCount: v.OOOCount(),
 		})
+	}
+	var c pds.CreditState
+	if a.Credit(&c) {
+		require.Equal(t, c, pds.CreditState{Credit: v.Credit(), OOOCount: v.OOOCount()})
 	}
 	require.Equal(t, a.Offset == 0 && a.Bitmap == 0, v.Cumulative())
 	checkAckCCSet(t, &a)
@@ -144,21 +149,26 @@ func TestAckCCDoesNotAllocate(t *testing.T) {
 // other way round: with each bit turned, and with each two.
 func TestAckCCLike(t *testing.T) {
 	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, Flags: pds.FlagM, SPDCID: 0x0102, DPDCID: 0x0304, CACK: 0x05060708}, SACK: pds.SACK{MPR: 8}}
-	a.SetNSCC(&pds.NSCCState{ServiceTime: 0x1234})
-	w := AckCC(a.AppendTo(nil))
-	require.True(t, w.Plain() && w.Cumulative() && w.Like(&w))
 	like := 0
-	for i := range 8 * pds.AckCCLen {
-		for j := range 8 * pds.AckCCLen {
-			v := w
-			v[i/8] ^= 1 << (i % 8)
-			if j != i {
-				v[j/8] ^= 1 << (j % 8)
-			}
-			want := v.Plain() && v.Cumulative() && v.SPDCID() == w.SPDCID() && v.DPDCID() == w.DPDCID()
-			require.Equal(t, want, v.Like(&w), "bits %d and %d", i, j)
-			if want {
-				like++
+	for _, set := range []func(){
+		func() { a.SetNSCC(&pds.NSCCState{ServiceTime: 0x1234}) },
+		func() { a.SetCredit(&pds.CreditState{Credit: 0xfe1234}) },
+	} {
+		set()
+		w := AckCC(a.AppendTo(nil))
+		require.True(t, w.Plain() && w.Cumulative() && w.Like(&w))
+		for i := range 8 * pds.AckCCLen {
+			for j := range 8 * pds.AckCCLen {
+				v := w
+				v[i/8] ^= 1 << (i % 8)
+				if j != i {
+					v[j/8] ^= 1 << (j % 8)
+				}
+				want := v.Plain() && v.Cumulative() && v.SPDCID() == w.SPDCID() && v.DPDCID() == w.DPDCID() && v.CCType() == w.CCType()
+				require.Equal(t, want, v.Like(&w), "bits %d and %d", i, j)
+				if want {
+					like++
+				}
 			}
 		}
 	}

@@ -31,3 +31,10 @@ func (r *Run) Put(b *[pds.RequestLen]byte, k, asks uint32) {
 	binary.BigEndian.PutUint64(b[0:], head|uint64(uint16(r.clear-k))<<32|uint64(uint32(r.psn)+k))
 	binary.BigEndian.PutUint32(b[8:], r.ids)
 }
+
+// PutTarget makes the header in b, which Put has written, that of a RUD_CC_REQ or ROD_CC_REQ with
+// these fields.
+func (r *Run) PutTarget(b *[pds.RequestCCLen]byte, cccID uint8, target uint32) {
+	b[0] += byte(pds.TypeRUDCCReq-pds.TypeRUDReq) << 3
+	binary.BigEndian.PutUint32(b[12:], uint32(cccID)<<24|target&maxUint24)
+}

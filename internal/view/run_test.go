@@ -26,6 +26,14 @@ func TestRequestRun(t *testing.T) {
 			PutRequest(&want, pds.Prologue{Type: typ, Next: pds.NextRequestStd, Flags: f}, c.clear-int16(k), c.psn+pds.PSN(k), 0xfffe, 0x1234)
 			r.Put(&got, k, asks)
 			require.Equal(t, want, got)
+
+			q := pds.Request{
+				Type: typ + pds.TypeRUDCCReq - pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: f, PSN: c.psn + pds.PSN(k), ClearOffset: c.clear - int16(k),
+				SPDCID: 0xfffe, DPDCID: 0x1234, CCCID: 0xa5, CreditTarget: rand.Uint32() & maxUint24,
+			}
+			aims := [pds.RequestCCLen]byte(append(got[:], 1, 2, 3, 4))
+			r.PutTarget(&aims, q.CCCID, q.CreditTarget)
+			require.Equal(t, q.AppendTo(nil), aims[:])
 		}
 	}
 }

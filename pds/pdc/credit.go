@@ -5,9 +5,34 @@ package pdc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
 )
+
+// credits are acknowledgements that bring credit, as they would be without.
+type credits struct {
+	cc    *ccc.Manager
+	view  [RunMax]view.AckCC
+	views [RunMax]*view.AckCC
+}
+
+// take puts the credit of acks into plain, and returns acks with an empty state of NSCC; none if
+// credit is not all that such a state is for.
+func (c *credits) take(acks []*view.AckCC, plain *[RunMax]ccc.PlainAck) []*view.AckCC {
+	if !c.cc.Params().Credits() {
+		return nil
+	}
+	for i, a := range acks {
+		v := &c.view[i%RunMax]
+		*v = *a
+		v.SetSACK(pds.CCNSCC, a.MPR(), a.SACKOffset(), a.Bitmap())
+		v.SetNSCC(0, 0, 0, a.OOOCount())
+		x := &plain[i%RunMax]
+		c.views[i%RunMax], x.Credit, x.Credited = v, rccc.Quanta(a.Credit()), true
+	}
+	return c.views[:len(acks)]
+}
 
 // askCredit asks for credit for a context, with a CREDIT_REQ on a waiting PDC whose peer is
 // known. If no peer is known, the first PDC may send a packet without credit: the packet opens

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/view"
+	"github.com/uetcc/uetcc/pds"
 )
 
 // Exchange is [FastPath.TakeACK] for each of acks and then [FastPath.TransmitRun] for up to
@@ -17,17 +18,23 @@ import (
 // acks are 1 to [RunMax] acknowledgements of one PDC that are [view.AckCC.Plain], and
 // [view.AckCC.Cumulative] where there are several. Exchange takes them only if they are of the
 // lowest packets in flight, or one is of a single packet that was overtaken or has overtaken
-// others, the PDC waits for congestion control with others (or most is 0), no other PDC has a turn,
-// and the handles of all these packets are in [first, end). Otherwise it returns no PDC, and
+// others, the PDC waits for congestion control with others or has a turn (or most is 0), no other
+// PDC has a turn, and the handles of all these packets are in [first, end). Otherwise it returns no PDC, and
 // nothing has changed.
 func (f *FastPath) Exchange(
 	now int64, acks []*view.AckCC, src Addr, first, end uint64, most int, run *Run,
 ) (p *PDC, acked uint32) {
 	m := (*Manager)(f)
-	if m.sched.ctl.head != 0 || m.sched.data.len() != 0 {
+	if acks[0].CCType() == pds.CCCredit {
+		return f.exchangeCredit(now, acks, src, first, end, most, run)
+	}
+	if m.sched.ctl.head != 0 {
 		return nil, 0
 	}
 	if p = m.source.acked(acks[0], src); p == nil || !p.waitsToSend() && (most != 0 || p.is(flagRecovering)) {
+		return nil, 0
+	}
+	if m.sched.data.len() != 0 && (most == 0 || !m.sched.onlyTurn(p)) {
 		return nil, 0
 	}
 	w, mem := &p.tx, m.mem
@@ -116,12 +123,32 @@ func (f *FastPath) Exchange(
 		}
 		return p, n
 	}
-	if end := m.source.sentRun(now, p, cur, run, s); end || w.next == w.tail || goesOn(s.Held) {
+	if run.aims = s.Targets; run.aims {
+		m.aim(p, run)
+	}
+	if end := m.source.sentRun(now, p, cur, run, s); end || w.next == w.tail || goesOn(s.Held) || m.sched.data.len() != 0 {
 		*m.cc.Waiters(p.cc) = ccc.Waiters{}
+		m.sched.data.head = m.sched.data.tail
 		p.flags &^= flagOnData
 		m.sched.takeTurns(p, end, s.Held)
 	}
 	return p, n
+}
+
+// exchangeCredit is Exchange for acknowledgements with credit.
+//
+//go:noinline
+func (f *FastPath) exchangeCredit(
+	now int64, acks []*view.AckCC, src Addr, first, end uint64, most int, run *Run,
+) (p *PDC, acked uint32) {
+	m := (*Manager)(f)
+	if acks = m.credits.take(acks, &m.plain); acks != nil {
+		p, acked = f.Exchange(now, acks, src, first, end, most, run)
+		for i := range acks {
+			m.plain[i].Credited = false
+		}
+	}
+	return p, acked
 }
 
 // single notes in m.plain an acknowledgement's news of one packet anywhere in flight, with a handle
@@ -142,7 +169,10 @@ func (m *Manager) single(now int64, w *sendWindow, a *view.AckCC, first, end uin
 // waitsToSend reports whether p has new packets to send, and neither anything else to do nor a
 // timer to move.
 func (p *PDC) waitsToSend() bool {
-	const asked, wanted = flagInitiator | flagClearDue | flagOnData | flagRecovering, flagInitiator | flagOnData
+	const (
+		asked  = flagInitiator | flagClearDue | flagOnData | flagRecovering | flagAsking
+		wanted = flagInitiator | flagOnData
+	)
 	w := &p.tx
 	return p.flags&asked == wanted && w.control == 0 && w.rtoAt >= p.timerAt && w.next != w.tail
 }

@@ -121,6 +121,7 @@ type Manager struct {
 	recovery recovery
 
 	plain    [RunMax]ccc.PlainAck // acknowledgements of one Exchange
+	credits  credits
 	rudi     rudiTable
 	targetTC uint8
 	stats    Stats
@@ -139,6 +140,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	ids := c.Memory.pdcs
 	m := &Manager{
 		p: c.Params, mem: mem, pdc: slab.Make[PDC](ids + 1), cc: c.CC, table: c.Table, targetTC: c.TargetTC,
+		credits: credits{cc: c.CC},
 	}
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never

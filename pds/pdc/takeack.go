@@ -27,6 +27,10 @@ func (f *FastPath) TakeACK(now int64, a *view.AckCC, src Addr) (x Confirmed) {
 	if p == nil {
 		return x
 	}
+	whole, credited := a, a.CCType() == pds.CCCredit
+	if credited && !m.cc.Params().Credits() {
+		return x
+	}
 	w, h, last := &p.tx, uint64(0), (*packet)(nil)
 	r, at, n := &m.mem.row[w.first], w.base%rowLen, w.offset(a.CACK())+1-w.base
 	if a.Cumulative() && n-1 < r.flying(at) && (n == 1 || r.size != 0) { // else handles may not count up
@@ -47,19 +51,25 @@ func (f *FastPath) TakeACK(now int64, a *view.AckCC, src Addr) (x Confirmed) {
 		last, h, n = m.mem.record(q, off%rowLen), m.mem.handle(q, off%rowLen), 1
 		p.takeOne(m, a, q)
 	}
+	if credited {
+		one := [1]*view.AckCC{a}
+		a = m.credits.take(one[:], &m.plain)[0]
+	}
 	m.stats.Received++
 	m.target.in.awaited = false
 	p.activeAt = now
 	p.heardFirst(m.p, now-last.sentAt, last.rtos)
-	news := [1]ccc.PlainAck{{PlainAck: last.news(now, a, n), Packets: int32(n), Entropy: last.entropy}}
+	news := m.plain[:1]
+	news[0].PlainAck, news[0].Packets, news[0].Entropy = last.news(now, a, n), int32(n), last.entropy
 	if known := news[0].Bytes(); p.cc != 0 && !p.agrees(known, a.RcvdBytes()) {
 		m.source.overtake(now, p, known, known, a.RcvdBytes(), knownOOO(a.OOOCount()))
 	}
-	if _, ok := m.cc.Exchange(ccc.Handle(p.handle), now, news[:], 0, nil); ok {
+	if _, ok := m.cc.Exchange(ccc.Handle(p.handle), now, news, 0, nil); ok {
 		m.sched.release(p)
 	} else {
-		m.source.feedAny(now, p, a, last, n)
+		m.source.feedAny(now, p, whole, last, n)
 	}
+	news[0].Credited = false
 	if m.p.c.InferLoss {
 		if m.source.infers(now, p, a); w.queued != 0 {
 			m.source.mayResend(now, p)

@@ -7,6 +7,7 @@ import (
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/rccc"
 )
 
 // RunMax is how many packets a [Run] has at most, and how many acknowledgements
@@ -23,11 +24,15 @@ type Run struct {
 
 	kind   kind
 	unlike bool   // handles are in handles; otherwise counting up from the first
+	aims   bool   // packets have credit targets
 	first  uint64 // handle
 	asks   uint32 // bit k: packet k asks for an acknowledgement
 	heads  view.Run
 
 	handles [RunMax]uint64
+
+	targets [RunMax]int64 // bytes, with aims; 0: none
+	cccID   uint8         // with aims
 }
 
 // Handle returns the handle of packet k, from 0, and how many packets from k on have handles
@@ -39,9 +44,17 @@ func (x *Run) Handle(k uint32) (h uint64, n uint32) {
 	return x.first + uint64(k), x.N - k
 }
 
-// PutHeader writes the header of packet k, from 0.
+// PutHeader writes the header of packet k, from 0, unless the packet has a target.
 func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
 	x.heads.Put(b, k, x.asks)
+}
+
+// HasTarget reports whether packet k, from 0, names the credit that the source would like to reach.
+func (x *Run) HasTarget(k uint32) bool { return x.aims && x.targets[k%RunMax] != 0 }
+
+// PutTarget makes the header of packet k, which has a target, that of such a packet.
+func (x *Run) PutTarget(b *[pds.RequestCCLen]byte, k uint32) {
+	x.heads.PutTarget(b, x.cccID, uint32(rccc.QuantaOf(x.targets[k%RunMax])))
 }
 
 // NextSender returns the next PDC to send data; false: nobody waits for a turn.
@@ -76,8 +89,18 @@ func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
 	}
 	m.sched.data.head++
 	p.flags &^= flagOnData
+	if x.aims = s.Targets; x.aims {
+		x.N = uint32(s.Sent)
+		m.aim(p, x)
+	}
 	m.sched.takeTurns(p, m.source.sentRun(now, p, r, x, s), s.Held)
 	return p
+}
+
+// aim has the packets of x, which congestion control has just let go, name their credit targets.
+func (m *Manager) aim(p *PDC, x *Run) {
+	m.cc.CreditTargets(ccc.Handle(p.handle), int64(x.Size), x.targets[:x.N])
+	x.cccID = m.life.cccID[p.cc.Index()]
 }
 
 // requestType is the type of the requests of p without credit.
@@ -96,7 +119,7 @@ func (s *scheduler) plainSender() *PDC {
 	}
 	p := &s.pdc[s.data.next()]
 	w := &p.tx
-	if p.state != StateEstablished || p.flags&(flagClearDue|flagUnproven) != 0 ||
+	if p.state != StateEstablished || p.flags&(flagClearDue|flagUnproven|flagAsking) != 0 ||
 		w.queued|w.control != 0 || w.next == w.tail || !w.inPeerWindow(w.next) {
 		return nil
 	}
