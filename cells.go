@@ -8,7 +8,6 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/rccc/tfc"
-	"github.com/uetcc/uetcc/ses"
 )
 
 // A cellar is the destination half of transport flow control: the cells of each sender of a
@@ -118,7 +117,6 @@ func (x *receiver) onCelled(now int64, in *Datagram, buf []byte, r *Received) in
 		}
 		code = pds.NackNoPktBuffer
 	}
-	r.Action, r.Form, r.Header = ses.ActionNone, ses.FormNone, 0
 	x.response = pdc.Response{Kind: pdc.RespondRefuse, Code: code}
 	n, _ := x.pds.Respond(now, x.res.ID, &x.response, buf)
 	return n

@@ -94,21 +94,25 @@ func TestObliviousOneValueIsOnePath(t *testing.T) {
 }
 
 func TestBitmapPenaltiesSaturateAndWearOff(t *testing.T) {
-	h := newPath(t, EntropyConfig{Scheme: SchemeBitmap, Values: 4})
-	bad := h.next()
-	for range 5 {
-		h.feed(0, bad, FeedbackNACK)
-	}
-	h.feed(0, bad, FeedbackTimeout)
-	h.feed(0, bad, FeedbackGood)
-	h.feed(0, bad, feedbacks) // nothing that is known
-	rounds := 0
-	for h.next() != bad {
-		rounds++
-	}
-	require.Greater(t, rounds, 15*3, "one point of 15 a round of the three others")
-	for range 3 {
-		h.next()
+	for _, scheme := range []Scheme{SchemeBitmap, SchemeMixed} {
+		h := newPath(t, EntropyConfig{Scheme: scheme, Values: 4})
+		bad := h.next()
+		for range 5 {
+			h.feed(0, bad, FeedbackNACK)
+		}
+		h.feed(0, bad, FeedbackTimeout)
+		if scheme == SchemeBitmap { // else a good value is the next one
+			h.feed(0, bad, FeedbackGood)
+		}
+		h.feed(0, bad, feedbacks) // nothing that is known
+		rounds := 0
+		for h.next() != bad {
+			rounds++
+		}
+		require.Greater(t, rounds, 15*3, "%v: one point of 15 a round of the three others", scheme)
+		for range 3 {
+			h.next()
+		}
 	}
 }
 
@@ -165,9 +169,11 @@ func TestREPSFreezesOnLossAndExploresAfter(t *testing.T) {
 	require.True(t, h.e.REPSState().Frozen, "not after its end yet")
 	h.feed(111, 33, FeedbackGood)
 	require.Equal(t, REPSState{Explore: 16, Fresh: 1, Filled: 1}, h.e.REPSState())
+	explored := map[uint16]bool{}
 	for range 16 {
-		h.next()
+		explored[h.next()] = true
 	}
+	require.Greater(t, len(explored), 8, "of 65,536 values")
 	require.EqualValues(t, 33, h.next())
 	h.feed(120, 0, FeedbackTimeout)
 	require.True(t, h.e.REPSState().Frozen)

@@ -137,6 +137,12 @@ func checkVector(t *testing.T, v *vector, kind headerKind) {
 	require.Equal(t, len(wire), n, "%s %s", v.Name, v.Hex)
 	require.Equal(t, v.Fields.plain(), kind.fields(h).plain(), "%s %s", v.Name, v.Hex)
 	checkEncode(t, h, wire)
+	for i := range wire {
+		require.ErrorIs(t, checkError(t, kind, wire[:i], wire), pds.ErrTruncated)
+	}
+	if reserved := append([]byte{0xf8 | wire[0]&7}, wire[1:]...); v.Name != "prologue" && v.Name != "entropy" {
+		require.ErrorIs(t, checkError(t, kind, reserved, wire), pds.ErrType)
+	}
 	if v.Name != "prologue" { // its type and next_hdr are independent here
 		require.NoError(t, h.Validate(), "%s %s", v.Name, v.Hex)
 	}

@@ -24,6 +24,10 @@ func TestSpaces(t *testing.T) {
 		s.Flush()
 		require.EqualValues(t, 56, s.Size(), "whole words")
 	}
+	least, err := WrapBAR(make([]byte, 8))
+	require.NoError(t, err)
+	least.Store64(0, 1)
+	require.EqualValues(t, 1, least.Load64(0))
 	for _, bad := range [][]byte{nil, aligned[:7], aligned[1:]} {
 		_, err := WrapMemory(bad)
 		require.ErrorIs(t, err, ErrSpace)

@@ -125,23 +125,11 @@ func (c *Config) mostInitial(maxWnd int64) int64 {
 // derive fills the defaults of UE Specification 1.0.x, table 3-82.
 func (c *Config) derive() Constants {
 	t := &c.Tuning
-	rate := c.LinkRate
-	if c.ReceiverRate != 0 {
-		rate = min(rate, c.ReceiverRate)
-	}
-	unit := float64(c.MTU)
-	if c.Profile.htsim() {
-		unit -= htsimHeader
-	}
+	unit := c.increment()
 	var k Constants
-	bdp := startBDP(c.Profile, c.Unit, rate, c.BaseRTT)
+	bdp := startBDP(c.Profile, c.Unit, c.slowest(), c.BaseRTT)
 	k.BDP = int64(bdp)
-	k.MaxWnd = cmp.Or(t.MaxWnd, int64(1.5*bdp))
-	k.InitialCwnd = cmp.Or(c.InitialCwnd, k.MaxWnd)
-	if c.Profile == ProfileAdaptive {
-		k.MaxWnd = cmp.Or(t.MaxWnd, max(k.MaxWnd, adaptiveFirst*c.MTU))
-		k.InitialCwnd = cmp.Or(c.InitialCwnd, min(k.MaxWnd, adaptiveFirst*c.MTU))
-	}
+	k.MaxWnd, k.InitialCwnd = c.windows(bdp)
 	k.TargetQdelay = cmp.Or(t.TargetQdelay, c.defaultTarget())
 	k.ScalingA = bdp / baseBDP
 	k.ScalingB = float64(k.TargetQdelay) / float64(c.Unit.ticks(baseRTTNs))
@@ -159,6 +147,33 @@ func (c *Config) derive() Constants {
 	k.FastDelay = given(t.FastDelay, c.Unit.ticks(fastDelayNs))
 	k.AckTrigger = cmp.Or(c.AckTrigger, ackTrigger)
 	return k
+}
+
+// slowest is the rate of the slower link of sender and receiver.
+func (c *Config) slowest() int64 {
+	if c.ReceiverRate == 0 {
+		return c.LinkRate
+	}
+	return min(c.LinkRate, c.ReceiverRate)
+}
+
+// increment is the packet that the increases count in: the simulator leaves the header out.
+func (c *Config) increment() float64 {
+	if c.Profile.htsim() {
+		return float64(c.MTU) - htsimHeader
+	}
+	return float64(c.MTU)
+}
+
+// windows are MaxWnd and the first window. The adaptive profile has room for a few packets first.
+func (c *Config) windows(bdp float64) (most, first int64) {
+	most, first = int64(1.5*bdp), math.MaxInt64
+	if c.Profile == ProfileAdaptive {
+		first = adaptiveFirst * c.MTU
+		most = max(most, first)
+	}
+	most = cmp.Or(c.Tuning.MaxWnd, most)
+	return most, cmp.Or(c.InitialCwnd, min(most, first))
 }
 
 // given is the value set, 0 if negative, or for an unset value the default or.

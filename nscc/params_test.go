@@ -80,6 +80,10 @@ func TestNewParamsQAThreshold(t *testing.T) {
 	require.EqualValues(t, 48_000, must(t, c).Constants().QAThreshold)
 	c.Profile, c.Trimming = nscc.ProfileHTSim, true
 	require.EqualValues(t, 36_000, must(t, c).Constants().QAThreshold)
+	k := must(t, c).Constants()
+	require.Equal(t, k.MaxWnd>>3, k.QAGateBytes)
+	c.Tuning.QAGate = 5
+	require.Equal(t, k.MaxWnd>>5, must(t, c).Constants().QAGateBytes)
 }
 
 // UET congestion chapters, figures 6-7 and 6-8, Calculating Initial CWND.
@@ -185,6 +189,10 @@ func TestFractionalTarget(t *testing.T) {
 	p, err = nscc.NewParams(c)
 	require.NoError(t, err)
 	require.EqualValues(t, 4181, p.Constants().TargetQdelay)
+	c.BaseRTT, c.Tuning.MaxWnd = 1, 1500 // a tick, the least there is
+	p, err = nscc.NewParams(c)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, p.Constants().TargetQdelay)
 }
 
 // TestWholeBytesOnce: an acknowledgement that enters fast increase and applies what had

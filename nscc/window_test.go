@@ -253,6 +253,7 @@ func TestWindowInitCachedAdaptive(t *testing.T) {
 		w.OnSend(4096)
 		w.OnACK(p, 100_000, nscc.Ack{Bytes: 4096, RTT: 60_000})
 		require.Equal(t, cached, w.BaseRTT())
+		require.Equal(t, 100*gbps*cached*3/2/1e9, w.Snapshot().MaxWnd)
 	}
 	var w nscc.Window
 	w.Init(p, 0)

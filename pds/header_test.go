@@ -50,11 +50,13 @@ func TestAckExpected(t *testing.T) {
 	require.Equal(t, AckLen, n)
 	require.Equal(t, want.Ack, a)
 	for i := range b {
-		_, err = got.Decode(b[:i])
+		n, err = got.Decode(b[:i])
 		require.ErrorIs(t, err, ErrTruncated)
+		require.Zero(t, n)
 	}
-	_, err = got.Decode(append(a.AppendTo(nil), 0, 0, 0, 1))
+	n, err = got.Decode(append(a.AppendTo(nil), 0, 0, 0, 1))
 	require.ErrorIs(t, err, ErrType)
+	require.Zero(t, n)
 	require.Equal(t, want, got)
 }
 
@@ -71,12 +73,14 @@ func TestNackBytes(t *testing.T) {
 	require.Equal(t, NackLen, n)
 	require.Equal(t, want, got)
 	for i := range b {
-		_, err = got.Decode(b[:i])
+		n, err = got.Decode(b[:i])
 		require.ErrorIs(t, err, ErrTruncated)
+		require.Zero(t, n)
 	}
 	b[0] = byte(TypeACK)<<3 | b[0]&7
-	_, err = got.Decode(b)
+	n, err = got.Decode(b)
 	require.ErrorIs(t, err, ErrType)
+	require.Zero(t, n)
 	require.Equal(t, want, got)
 }
 
@@ -241,8 +245,9 @@ func TestControlNegotiationOfFeatures(t *testing.T) {
 		Payload: PayloadOnOff, Features: FeatureSYNRetxTransfer}, c)
 	require.NoError(t, c.Validate())
 	require.Equal(t, b, c.AppendTo(nil))
-	_, err = c.Decode(b[:ControlLen])
+	n, err = c.Decode(b[:ControlLen])
 	require.ErrorIs(t, err, ErrTruncated)
+	require.Zero(t, n)
 
 	b[13] = 3 // an element of a length that is not known: its rest is not the header's
 	n, err = c.Decode(b)

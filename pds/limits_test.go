@@ -32,8 +32,12 @@ func TestOnePastTheLast(t *testing.T) {
 	} {
 		require.ErrorIs(t, c.err, c.want)
 	}
-	require.False(t, Type(32).Allows(NextNone))
-	require.False(t, TypeACK.Allows(NextHdr(16)))
+	for next := range NextHdr(16) {
+		require.False(t, Type(32).Allows(next))
+	}
+	for i := range Type(32) {
+		require.False(t, i.Allows(NextHdr(16)))
+	}
 	_, err := new(NSCCState).Decode(make([]byte, CCStateLen-1))
 	require.ErrorIs(t, err, ErrTruncated)
 	_, err = new(CreditState).Decode(make([]byte, CCStateLen-1))

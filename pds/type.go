@@ -98,5 +98,5 @@ var nextAllowed = [32]uint16{
 // Allows reports whether a packet of type t may carry next. False for TSS and
 // control packets, without next_hdr, and for reserved types.
 func (t Type) Allows(next NextHdr) bool {
-	return t < 32 && next < 16 && nextAllowed[t]>>next&1 != 0
+	return t < 32 && nextAllowed[t]>>next&1 != 0
 }

@@ -97,6 +97,8 @@ func TestPolicyConfigs(t *testing.T) {
 	require.NoError(t, err)
 	_, err = NewSlicePolicy(SliceConfig{Slice: -1})
 	require.ErrorIs(t, err, ErrConfig)
+	_, err = NewSlicePolicy(SliceConfig{Slice: 1})
+	require.NoError(t, err)
 }
 
 // The simulator's table of pacer times.

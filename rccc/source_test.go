@@ -207,6 +207,7 @@ func TestSourceTarget(t *testing.T) {
 	}{
 		{"startup repays what was spent", testW - testMTU, 0, true, Demand{Backlog: 129_034}, 17},
 		{"startup with a large backlog", 54_934, 0, true, Demand{Backlog: 145_954}, 356},
+		{"startup with a byte to send", testW, 0, true, Demand{Backlog: 1}, 17},
 		{"last packet of a startup", testW - testMTU, 0, true, Demand{}, -668},
 		{"demand is capped by W", 0, 256, false, Demand{Backlog: 1 << 40}, 686},
 		{"retransmissions count", 0, 256, false, Demand{Backlog: 100, Rtx: 4150}, 18},

@@ -49,6 +49,7 @@ func TestOperationValidate(t *testing.T) {
 		{"datagram of two packets", func(o *Operation) { o.Opcode, o.Mode, o.Length = OpcodeDatagramSend, ModeUUD, 4097 }, ErrTooLong},
 		{"atomic of two packets", func(o *Operation) { o.Opcode, o.Length = OpcodeAtomic, 4097 }, ErrTooLong},
 		{"no-op with data", func(o *Operation) { o.Opcode = OpcodeNoOp }, ErrTooLong},
+		{"no-op with a byte", func(o *Operation) { o.Opcode, o.Length = OpcodeNoOp, 1 }, ErrTooLong},
 		{"job too wide", func(o *Operation) { o.Job = AnyJob }, ErrRange},
 		{"process to read from too wide", func(o *Operation) { o.Opcode, o.Rendezvous.PIDonFEP = OpcodeRendezvousSend, 0x1000 }, ErrRange},
 		{"index to read from too wide", func(o *Operation) { o.Opcode, o.Rendezvous.Index = OpcodeRendezvousTSend, 0x1000 }, ErrRange},

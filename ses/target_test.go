@@ -623,6 +623,8 @@ func TestTargetAtomic(t *testing.T) {
 	require.Equal(t, ActionAtomic, d.Action, "two operands")
 	d = s.send(0, add, func(r *Request, a *Arrival) { r.Swap.Opcode, a.Payload = AtomicRead, 0 })
 	require.Equal(t, ActionAtomic, d.Action, "none")
+	d = s.send(0, add, func(r *Request, a *Arrival) { r.Swap.Type, r.RequestLength, a.Payload = TypeUint8, 1, 1 })
+	require.Equal(t, ActionAtomic, d.Action, "a single byte")
 }
 
 // A compare and swap is 8 bytes long for some, 32 for the reference provider (both operands in

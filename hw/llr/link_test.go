@@ -4,6 +4,7 @@ package llr
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -157,6 +158,10 @@ func TestOneNACKForAGap(t *testing.T) {
 			require.Equal(t, 1, n)
 			require.EqualValues(t, 899, x.Seq)
 			require.EqualValues(t, 1, l.tx.Stats().Replays)
+			again := l.tx.Stats().Replayed
+			require.Equal(t, TransmitterStats{Frames: 1000, Replayed: again, Replays: 1}, l.tx.Stats())
+			require.Equal(t, ReceiverStats{Good: 1000, Replays: 1, NACKs: 1, Skipped: l.rx.Stats().Skipped}, l.rx.Stats())
+			require.InDelta(t, again, l.rx.Stats().Skipped, 1, "the frames behind the gap, and the one in it")
 		})
 	}
 }
@@ -257,6 +262,59 @@ func TestNumbersWrap(t *testing.T) {
 	}
 	_, v := l.tx.Offer(0, Frame{Size: 1})
 	require.Equal(t, VerdictWait, v, "nobody has taken what was freed")
+}
+
+// Acknowledgements before, between and behind the frames that go again.
+func TestAcknowledgementsInAReplay(t *testing.T) {
+	tx, err := NewTransmitter(Config{ReplayTimer: 100, OutstandingFrames: 8, OutstandingBytes: 500, ReplayMax: 1})
+	require.NoError(t, err)
+	tx.Start(0)
+	tx.Receive(0, &Set{Type: TypeInitEcho})
+	offer := func(now int64, want Verdict) {
+		t.Helper()
+		_, v := tx.Offer(now, Frame{Size: 100})
+		require.Equal(t, want, v)
+	}
+	again := func(want Seq) {
+		t.Helper()
+		s, _, ok := tx.Again(60)
+		require.True(t, ok)
+		require.Equal(t, want, s)
+	}
+	for range 5 {
+		offer(0, VerdictNumbered)
+	}
+	offer(0, VerdictWait)
+	tx.Receive(50, &Set{Type: TypeACK, Seq: 0})
+	require.EqualValues(t, 150, tx.Deadline(), "each acknowledgement that brings news has the timer begin anew")
+	offer(50, VerdictNumbered)
+	offer(50, VerdictWait)
+
+	tx.Receive(60, &Set{Type: TypeNACK, Seq: 0})
+	require.Equal(t, stateReplay, tx.state, "a NACK of the frame after the last acknowledged")
+	again(1)
+	tx.Receive(60, &Set{Type: TypeACK, Seq: 3})
+	again(4)
+	again(5)
+	require.Equal(t, stateAdvance, tx.state)
+	_, _, ok := tx.Again(60)
+	require.False(t, ok)
+
+	tx.Receive(60, &Set{Type: TypeNACK, Seq: 3})
+	require.Equal(t, stateReplay, tx.state, "with progress the replays count anew")
+	again(4)
+	tx.Receive(60, &Set{Type: TypeACK, Seq: 4})
+	again(5)
+	tx.Receive(60, &Set{Type: TypeNACK, Seq: 4})
+	require.Equal(t, stateReplay, tx.state)
+	tx.Receive(60, &Set{Type: TypeACK, Seq: 5})
+	require.Equal(t, stateAdvance, tx.state, "nothing is left to go again")
+	require.EqualValues(t, math.MaxInt64, tx.Deadline())
+	require.Equal(t, TransmitterStats{Frames: 6, Replayed: 5, Replays: 3}, tx.Stats())
+	for range 5 {
+		offer(70, VerdictNumbered)
+	}
+	offer(70, VerdictWait)
 }
 
 func TestTransmitterRules(t *testing.T) {

@@ -124,6 +124,7 @@ func TestParserTrimmed(t *testing.T) {
 	require.Zero(t, p)
 	require.NoError(t, ps.Trimmed(b, &p))
 	require.Equal(t, pds.PSN(336), p.Req.PSN)
+	require.Equal(t, [4]int{0, pds.RequestCCLen, pds.RequestCCLen, 16}, [4]int{p.PDS, p.SES, p.Payload, p.End})
 	require.ErrorIs(t, ps.Trimmed(b[:15], &p), pds.ErrTruncated)
 	require.ErrorIs(t, ps.Trimmed([]byte{byte(pds.TypeTSS) << 3, 0, 0, 0}, &p), pds.ErrTruncated, "nothing of a sealed one can be read")
 

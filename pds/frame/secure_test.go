@@ -64,6 +64,14 @@ func TestSecuredFrames(t *testing.T) {
 			}
 			was = got
 		}
+		sealer := member(t)
+		_, err = f.Seal(nil, packet, nil, sealer, 0)
+		require.NoError(t, err)
+		reserved, err := f.Seal(nil, []byte{0xf8, 31: 0}, nil, sealer, 0) // with the second counter
+		require.NoError(t, err)
+		require.ErrorIs(t, p.Ethernet(reserved, &got), pds.ErrType, "authentic, but not to be read")
+		require.Equal(t, was.TSS, got.TSS)
+		require.Equal(t, was.Packet, got.Packet)
 		f.CRC = false
 		clear := f.Wrap(nil, packet, nil)
 		require.ErrorIs(t, p.Ethernet(clear, &got), tss.ErrForm, "too short for a tag")

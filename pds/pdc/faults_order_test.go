@@ -186,6 +186,11 @@ func TestFaultR5OlderACKWithNews(t *testing.T) {
 // than that: then no packet is refused for being outside. Without the setting the target can only
 // round up.
 func TestRangeBelow128(t *testing.T) {
+	for override, mpr := range map[int]uint8{0: 1, 1: 0, 48: 0, 49: 1} {
+		p, err := NewParams(Config{Range: 48, OverrideMPRZero: override})
+		require.NoError(t, err)
+		require.Equal(t, mpr, p.mpr, override)
+	}
 	for override, flight := range map[int]int{40: 40, 200: 128} {
 		g := established(t, pairConfig{cwnd: 1_500_000, Config: Config{Range: 48, OverrideMPRZero: override}})
 		p, err := NewParams(Config{OverrideMPRZero: override})

@@ -94,6 +94,27 @@ func TestLossesAreInferredWithoutCongestionState(t *testing.T) {
 	}
 }
 
+// The count is that of the congestion state, of either kind; with none, of the packets shown.
+func TestOutOfOrderOfEachState(t *testing.T) {
+	g := newPair(t, pairConfig{cwnd: 40_000, start: 1000})
+	g.submit(1, 30)
+	g.send(g.a)
+	p := g.a.m.get(g.h)
+	for _, n := range []uint16{3, 1, 0, pds.OOOUnknown} {
+		want := n
+		if n == pds.OOOUnknown {
+			want = 0
+		}
+		var h pds.AckCC
+		h.SetNSCC(&pds.NSCCState{OOOCount: n})
+		require.Equal(t, want, g.a.m.mem.outOfOrder(p, &h))
+		h.SetCredit(&pds.CreditState{OOOCount: n})
+		require.Equal(t, want, g.a.m.mem.outOfOrder(p, &h))
+		h.CCType = 15
+		require.Zero(t, g.a.m.mem.outOfOrder(p, &h))
+	}
+}
+
 func TestPeerWithoutProbesIsNotProbed(t *testing.T) {
 	g := established(t, pairConfig{Config: Config{InferLoss: true}})
 	g.submit(1, 1)

@@ -194,6 +194,13 @@ func TestProbeTellsOfWhatLeftBefore(t *testing.T) {
 
 func TestIdlePDCCloses(t *testing.T) {
 	g := established(t, pairConfig{})
+	a, b := g.a.m.get(g.h), g.b.m.get(g.handleOf(g.b))
+	idle := g.a.m.p.c.IdleTime
+	require.Equal(t, a.activeAt+idle, g.a.m.timer.idleAt(a))
+	require.Equal(t, b.activeAt+2*idle, g.b.m.timer.idleAt(b), "the initiator has the first word")
+	a.locks++
+	require.Equal(t, a.activeAt+2*g.a.m.p.rto(0), g.a.m.timer.idleAt(a), "one that waits for its peer asks sooner")
+	a.locks--
 	g.wait(61_000 * ms)
 	g.settle()
 	require.True(t, g.a.has(EventClosed, CauseNone))

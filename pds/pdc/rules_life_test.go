@@ -35,6 +35,22 @@ func TestTargetAsksToCloseOnce(t *testing.T) {
 	require.Len(t, g.send(g.b), 1, "one CLOSE_REQ")
 }
 
+// What has no meaning is 0 on the wire.
+func TestControlPacketsWithoutAPayload(t *testing.T) {
+	g := established(t, pairConfig{})
+	require.NoError(t, g.a.m.Noop(g.h))
+	noop := g.send(g.a)
+	require.NoError(t, g.b.m.Close(g.now, g.handleOf(g.b)))
+	request := g.send(g.b)
+	g.giveAll(g.giveAll(noop))
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	for _, w := range []wire{noop[0], request[0], g.send(g.a)[0]} {
+		c := controlOf(t, w)
+		require.Contains(t, []pds.CtlType{pds.CtlNOOP, pds.CtlCloseReq, pds.CtlCloseCmd}, c.Ctl)
+		require.Zero(t, c.Payload, c.Ctl)
+	}
+}
+
 // Without memory for a CLOSE_REQ the next acknowledgement asks, and the target gives up in
 // time all the same.
 func TestTargetAsksToCloseWithoutMemory(t *testing.T) {

@@ -181,6 +181,10 @@ func TestTableInitiatorKeyParts(t *testing.T) {
 		change(&k)
 		keys = append(keys, k)
 	}
+	var all, none table.Key
+	(&InitiatorKey{Source: here, Destination: peerA, JobID: 0xffff_ffff, TC: 0xff, Ordered: true, Reserved: true, Context: 0xffff}).fill(&all)
+	(&InitiatorKey{Source: here, Destination: peerA}).fill(&none)
+	require.EqualValues(t, 1<<50-1, all[4]^none[4], "each bit of each part, in a place of its own")
 	tab := newTable(t, TableConfig{General: 20, Reserved: 20})
 	got := map[Handle]bool{}
 	for i := range keys {

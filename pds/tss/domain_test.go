@@ -165,6 +165,28 @@ func TestCountersEnd(t *testing.T) {
 	was := slices.Clone(p)
 	require.ErrorIs(t, d.Seal(p, 0), ErrLimit)
 	require.Equal(t, was, p)
+	require.Equal(t, Stats{OutAuth: 2, OutFail: 1, Derivations: 1}, d.Stats())
+}
+
+// A slot loaded anew forgets all that was derived from its former key, and the other slot nothing.
+func TestLoadForgetsDerivedKeys(t *testing.T) {
+	c := Config{Mode: ModeCluster}
+	was, next := Key{Secret: secret}, Key{Secret: [keyLen]byte{9}}
+	a, b := member(t, c, was), member(t, c, was)
+	pass := func(from, to *Domain) {
+		t.Helper()
+		p := packet4(1, 2, 12, 9)
+		require.NoError(t, from.Seal(p, 0))
+		require.NoError(t, to.Open(p, new(pds.TSS)))
+	}
+	pass(a, b)
+	require.NoError(t, b.Load(1, next))
+	pass(a, b)
+	require.EqualValues(t, 1, b.Stats().Derivations, "the key of slot 0 is still known")
+	require.NoError(t, a.Load(0, next))
+	require.NoError(t, b.Load(0, next))
+	pass(a, member(t, c, next))
+	pass(member(t, c, next), b)
 }
 
 // Epochs are serial numbers: 16 behind is taken, 17 is late, newer ones are taken.

@@ -101,7 +101,7 @@ func (id *identity) context(b []byte) []byte {
 // CMAC(i, label, 0, context, length in bits).
 func (m *cmac) derive(l label, id *identity) (key [keyLen]byte, mask [nonceLen]byte) {
 	var in [48]byte
-	msg := id.context(append(in[:0], 0, l[0], l[1], 0))
+	msg := id.context(append(in[:1], l[0], l[1], 0))
 	msg = binary.BigEndian.AppendUint16(msg, derivedBits)
 	var out [3 * blockLen]byte
 	for i := range 3 {

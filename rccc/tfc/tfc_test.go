@@ -140,6 +140,14 @@ func TestSourceAbandonReturnsTheCharge(t *testing.T) {
 // Whether an abandoned packet was accepted the source cannot know; the destination's
 // total tells when it has left the buffer. Nothing is lost either way.
 func TestSourceAbandonsWhatHadArrived(t *testing.T) {
+	p := tableParams(t)
+	var one Source // of a single cell
+	one.Init(p)
+	one.OnSend(p, 1)
+	require.EqualValues(t, 1, one.consumed)
+	one.OnAbandon(p, 1)
+	require.EqualValues(t, 1, one.OnCreditUpdate(p, one.Credit()+1))
+	require.Equal(t, [2]int64{1, 0}, [2]int64{one.consumed, one.abandoned})
 	for _, arrived := range []func(i int) bool{
 		func(int) bool { return true }, func(int) bool { return false }, func(i int) bool { return i%3 == 0 },
 	} {

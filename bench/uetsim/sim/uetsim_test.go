@@ -115,6 +115,19 @@ func TestScenariosWithHardSeeds(t *testing.T) {
 	}
 }
 
+// The error of a run is the error of its scenario.
+func TestScenariosFailWithTheirRuns(t *testing.T) {
+	for _, s := range scenarios {
+		if slices.Contains(s.ignores, "cwnd") {
+			continue
+		}
+		status, out, errs := uetsim("-scenario", s.name, "-cwnd", "1")
+		require.Equal(t, 2, status, s.name)
+		require.Empty(t, out)
+		require.Contains(t, errs, "InitialCwnd is 1")
+	}
+}
+
 func TestListNamesEveryScenario(t *testing.T) {
 	status, out, _ := uetsim("-list")
 	require.Zero(t, status)
