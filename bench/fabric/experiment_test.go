@@ -166,6 +166,31 @@ func TestInferLossAgainstHtsim(t *testing.T) {
 	}
 }
 
+// An acknowledgement brings a probe forward: with a time of the probe before, the last transfer ended
+// a round trip late. The ends of two seeds of htsim, of one of its staggered incasts at 800 Gb/s.
+func TestProbeBroughtForwardAgainstHtsim(t *testing.T) {
+	c := Config{
+		Topology: &Topology{Nodes: 8192, PodSize: 8192, Tiers: []Tier{
+			{DownRate: 800e9, DownLatency: link.Microsecond, RadixDown: 64, RadixUp: 64},
+			{DownRate: 800e9, DownLatency: link.Microsecond, RadixDown: 128},
+		}},
+		Matrix: matrix(t, "Nodes 8192\nConnections 8\n5734->0 start 4 size 1048576\n6092->0 start 2 size 1048576\n"+
+			"4015->0 start 3 size 1048576\n4736->0 start 7 size 1048576\n3238->0 start 12 size 1048576\n"+
+			"4194->0 start 15 size 1048576\n1956->0 start 16 size 1048576\n4667->0 start 15 size 1048576\n"),
+		NoTrim: true, InferLoss: true, Rules: RulesHTSim, InitialCwnd: 200 * 4150,
+		Queue: &Queue{Limit: Packets(1000), ECNMin: Packets(50), ECNMax: Packets(150)},
+	}
+	for seed, end := range map[uint64]float64{13: 117.854, 1: 117.73} {
+		c.Seed = seed
+		r := run(t, c)
+		last := 0.0
+		for _, f := range r.Transfers {
+			last = max(last, f.Finished)
+		}
+		require.InEpsilon(t, end, last, 0.005, "seed %d", seed)
+	}
+}
+
 // The other windows of htsim's senders, beside its runs of these experiments.
 func TestWindowsAgainstHtsim(t *testing.T) {
 	for _, tc := range []struct {

@@ -23,10 +23,10 @@ type inference struct {
 	recovering bool
 	end        uint32 // of a recovery: the packets before it are looked at
 	mark       uint32 // no packet before it is taken for lost once more
-	pending    bool   // an evProbe is
 	probes     uint8  // modulo 256
 	probed     int64  // when the last left, ps
 	due        int64  // ps; never: no probe is
+	at         int64  // of the evProbe that counts, ps; never: none is pending
 }
 
 // recovers reports whether a connection resends lost packets regardless of the window. Credit
@@ -102,11 +102,11 @@ func (s *light) moveProbe(conn uint32, c *sender, f *inference) {
 	s.watchProbe(conn, f)
 }
 
-// watchProbe makes sure that the probe is looked at in time; an event that comes too early finds
-// when to come back.
+// watchProbe makes sure that the probe is looked at in time: an event that comes too early finds
+// when to come back, an event that would come too late counts no longer.
 func (s *light) watchProbe(conn uint32, f *inference) {
-	if !f.pending {
-		f.pending = true
+	if f.due < f.at {
+		f.at = f.due
 		s.events.push(f.due, evProbe, conn)
 	}
 }
@@ -114,10 +114,10 @@ func (s *light) watchProbe(conn uint32, f *inference) {
 // probe sends a probe that is due.
 func (s *light) probe(conn uint32) {
 	f, c := &s.infer[conn], &s.senders[conn]
-	if f.pending = false; f.due == never {
+	if s.now != f.at {
 		return
 	}
-	if f.due > s.now {
+	if f.at = never; f.due > s.now {
 		s.watchProbe(conn, f)
 		return
 	}

@@ -62,6 +62,9 @@ func (k SeriesKind) Unit() string { return enum.Name(seriesKindUnits[:], k) }
 // Series are samples of a run. Point i of every line is of the samples taken in
 // Interval microseconds from i*Interval on; the last point may have fewer.
 //
+// What happens between two samples is not seen: a [Watcher] is told of every change, and package
+// bench/page draws all extremes of the changes, at the cost of a call for each.
+//
 // When all points are used two become one, so the interval doubles: Min and Max of a point
 // are over all samples of the point.
 type Series struct {

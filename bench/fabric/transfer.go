@@ -47,7 +47,7 @@ func (s builder) connect() error {
 	if s.cfg.InferLoss {
 		s.infer = make([]inference, len(s.senders))
 		for i := range s.infer {
-			s.infer[i].due = never
+			s.infer[i].due, s.infer[i].at = never, never
 		}
 	}
 	return s.layOut(recordLimit())
