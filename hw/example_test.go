@@ -34,10 +34,13 @@ func Example() {
 		fmt.Println(e.Type, "of context", e.Context, "generation", e.Generation)
 	}
 	fmt.Println("sent", ctx.Sent(), "blocked by the window:", ctx.State().Window)
+	cwnd, _ := dev.Load(hw.Reg.Cwnd, 0)
+	fmt.Println(hw.Reg.Cwnd.Name, cwnd, "packets", dev.Counters().TXPackets)
 	// Output:
 	// 100 Gb/s, enforces windows: true
 	// tx of context 0 generation 1
 	// tx of context 0 generation 1
 	// tx of context 0 generation 1
 	// sent 12288 blocked by the window: true
+	// CWND 12288 packets 3
 }
