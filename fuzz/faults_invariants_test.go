@@ -107,6 +107,9 @@ func (e *pdcEnd) peerOf(now *pdc.Info) *pdc.Info {
 	if !ok || e.life+o.life != 0 || info.PeerID != now.ID || info.Peer != e.self || info.Initiator == now.Initiator {
 		return nil
 	}
+	if d := info.CACK.Diff(now.MaxCACK); e.w.net.Plan.Forge > 0 && (d > 1<<20 || d < -1<<20) {
+		return nil // opened by a stranger, under the ids of a PDC that is over here
+	}
 	return &info
 }
 
