@@ -89,6 +89,7 @@ var (
 func (s *faultSetting) plan(r *rand.Rand) faultnet.Plan {
 	vary := func(p float64) float64 { return min(p*2*r.Float64(), .5) }
 	p := faultnet.Plan{
+		Secured:   s.start == pdc.StartExpected0RTT,
 		Duplicate: vary(s.dup), LongDelay: vary(s.long), Overtaken: vary(s.overtaken), Corrupt: vary(s.corrupt), Mangle: s.mangle,
 		Trim: vary(s.trim), Mark: vary(s.mark), Replay: vary(s.replay), ReplayLate: s.replayLate, Forge: vary(s.forge),
 		Blackhole: s.blackhole, Partition: s.partition, MangleAmong: s.among, Delay: 5 * us, Jitter: s.jitter * us, Tail: s.tail * us, Dark: int64(s.dark) * us,

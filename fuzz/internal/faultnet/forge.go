@@ -75,7 +75,7 @@ func (n *Net) forgeOnRequest(p *Packet, q *pds.Request) {
 	case 6:
 		n.forgeReserved(p, q)
 	case 7:
-		if q.Next <= pds.NextRequestStd { // of an initiator
+		if q.Next <= pds.NextRequestStd && !n.Plan.Secured { // of an initiator
 			n.forgeStart(p, q)
 		}
 	default: // F9: a control packet for an id that is free. The refusal must not name what is live.

@@ -18,6 +18,8 @@ import (
 // Plan holds the rates of faults. Probabilities are for each packet sent, times
 // ns.
 type Plan struct {
+	Secured bool // nobody opens PDCs in others' names, as with TSS
+
 	Loss                            [NumClasses]float64
 	Duplicate, LongDelay, Overtaken float64
 	Corrupt, Mangle, Trim, Mark     float64
