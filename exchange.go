@@ -131,8 +131,7 @@ func (e *Endpoint) nothingWaits(now int64, in *Datagram) bool {
 	if id >= len(e.flows) || e.grantsDue(now) || e.source.errands != 0 || e.pds.HasEvents() || e.source.starved.head != 0 {
 		return false
 	}
-	f := &e.flows[id]
-	return e.source.leads[id].ahead == 0 && f.messages.head|f.answers.head == 0 && e.idle()
+	return e.source.leads[id].ahead == 0 && !e.flows[id].waiting() && e.idle()
 }
 
 // takeACKs takes in together acknowledgements of one PDC with responses of success, those of in

@@ -34,6 +34,9 @@ type flow struct {
 	_        [4]byte
 }
 
+// waiting reports whether packets of f wait to be handed over.
+func (f *flow) waiting() bool { return f.messages.head|f.answers.head != 0 }
+
 // flowLate in flow.mtu: a message that waited for data on this PDC has failed, and data asked
 // for may come late.
 const flowLate = 1 << 7
@@ -67,7 +70,7 @@ func (l *lead) sent(n int) bool {
 
 // goOn hands other packets of f over, if there are some.
 func (s *source) goOn(now int64, f *flow) {
-	if f.messages.head != 0 || f.answers.head != 0 {
+	if f.waiting() {
 		s.pump(now, f)
 	}
 }
@@ -79,7 +82,7 @@ func (s *source) run(id pds.PDCID, most int) int {
 	if most <= ahead-submitLow {
 		return most
 	}
-	if f := &s.flows[id]; f.messages.head|f.answers.head != 0 {
+	if s.flows[id].waiting() {
 		ahead -= submitLow
 	}
 	return min(most, max(ahead, 1))

@@ -147,7 +147,7 @@ func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 // with no other messages in the flow there is nothing to announce or to queue.
 func (s *source) handOver(now int64, rec *message, h pdc.Handle, f *flow) bool {
 	l := &s.leads[h.ID()]
-	if f.pdc != h || f.messages.head|f.answers.head != 0 || l.ahead >= s.submitAhead || f.mtu != 0 {
+	if f.pdc != h || f.waiting() || l.ahead >= s.submitAhead || f.mtu != 0 {
 		return false
 	}
 	p := pdc.Packet{Handle: uint64(rec.handle.First()), Size: uint16(rec.total), Next: pds.NextRequestStd, EOM: true}

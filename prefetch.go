@@ -43,19 +43,19 @@ func (l *loader) load(in []Datagram) {
 // other than requests.
 func (l *loader) prefetchBatch(in []Datagram) int {
 	var ids [batchMost]pds.PDCID // of PDCs that send
-	k := 0
+	k, known := 0, 0
 	for i := range in {
 		id, request := l.named(in[i].Packet)
 		if request {
 			_, peer := l.pds.Fast().Lines(uint16(id))
 			message := l.target.Line(uint16(id))
 			prefetch.Lines(peer, peer, message, message)
-		} else {
-			ids[k%batchMost] = id
-			k++
+		} else if k++; id != 0 {
+			ids[known%batchMost] = id
+			known++
 		}
 	}
-	l.prefetchSenders(ids[:k])
+	l.prefetchSenders(ids[:known])
 	l.prefetchSenders(l.pds.Fast().Upcoming(k))
 	return k
 }

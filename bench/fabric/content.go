@@ -10,7 +10,7 @@ import (
 
 // Content is a piece of the payload of a message. The position of a byte determines the
 // value, so nobody has to hold bytes: not the memory of a host, and not the network while
-// the packet is under way.
+// the packet is under way. A piece in the right place is compared with itself, at no cost.
 type Content struct {
 	Message uint32 // number
 	Offset  uint32 // of the first byte

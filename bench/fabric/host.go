@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
@@ -27,14 +28,12 @@ type Host struct {
 	e       *uetcc.Endpoint
 	process ses.Handle
 	mtu     int64
+	addr    pdc.Addr
 
-	in, out, reply uetcc.Datagram
-	r              uetcc.Received
-	request        ses.Request
-	replies        []answer // what the endpoint answers, in order, and waits for the link
-	first          int      // of replies
-	turn           uint8    // replies sent ahead of waiting data
-	owed           []owedBytes
+	*desk
+	replies []answer // what the endpoint answers, in order, and waits for the link
+	first   int      // of replies
+	turn    uint8    // replies sent ahead of waiting data
 
 	waiting []*Message        // that found no room
 	buffer  map[uint32]uint32 // message by the receive buffer that it is in
@@ -44,11 +43,23 @@ type Host struct {
 	cwnd     map[pdc.Handle]int64 // with a Memory: windows as they were
 }
 
+// A desk has the packets at hand, of one host at a time: hosts of a part share a desk, which
+// stays in the cache.
+type desk struct {
+	in, reply uetcc.Datagram
+	out       [1]uetcc.Datagram
+	r         uetcc.Received
+	request   ses.Request
+	owed      []owedBytes
+}
+
 // An answer is a packet waiting for the link.
 type answer struct {
 	head    []byte
 	to      int
+	end     end
 	entropy uint16
+	known   bool // end is where the packet goes
 	content Content
 }
 
@@ -88,10 +99,10 @@ func (h *Host) start() error {
 	if h.mtu == 0 {
 		h.mtu = 4096
 	}
-	h.replies, h.first, h.owed, h.waiting = nil, 0, nil, nil
+	h.replies, h.first, h.waiting = nil, 0, nil
 	h.buffer, h.counter = map[uint32]uint32{}, map[uint32]uint64{}
-	h.in.Dst = pdc.AddrFrom(c.Address)
-	h.reply.Packet = make([]byte, 0, e.ReplyMax())
+	h.addr = pdc.AddrFrom(c.Address)
+	h.reply.Packet = slices.Grow(h.reply.Packet[:0], e.ReplyMax())
 	return h.open()
 }
 
@@ -233,8 +244,10 @@ func (h *Host) Receive(_ link.Ps, f *Frame) {
 	if h.e == nil {
 		return
 	}
-	h.in.Packet, h.in.Src, h.in.CE, h.in.State = f.Bytes, pdc.AddrFrom(AddressOf(f.Host)), f.CE, f.State
-	h.in.Trimmed = trimmedBy(f.DSCP)
+	// An endpoint reads headers alone: the room of the payload keeps its old bytes.
+	h.in.Packet = f.Bytes[:len(f.Bytes)+int(f.Content.Length)]
+	h.in.Src, h.in.CE, h.in.State = pdc.AddrFrom(AddressOf(f.Host)), f.CE, f.State
+	h.in.Dst, h.in.Trimmed = h.addr, trimmedBy(f.DSCP)
 	h.e.Receive(h.now(), &h.in, &h.reply, &h.r)
 	if h.r.Err == pdc.ErrDuplicate {
 		h.s.count.Duplicates++
@@ -279,6 +292,7 @@ func (h *Host) queue(f *Frame) {
 	}
 	a := &h.replies[len(h.replies)-1]
 	a.head, a.to, a.entropy, a.content = append(a.head[:0], h.reply.Packet...), hostAt(h.reply.Dst), f.Entropy, contentOf(&h.reply.Payload)
+	a.end, a.known = f.back, a.to == f.Host
 }
 
 // hostAt is the host with an address.
@@ -306,8 +320,8 @@ func (h *Host) Transmit(_ link.Ps, paused bool, f *Frame) bool {
 		return h.sendReply(f)
 	}
 	h.turn = 0
-	h.out.Packet = f.Bytes
-	if !paused && h.e.Transmit(h.now(), &h.out) {
+	h.out[0].Packet = f.Bytes
+	if !paused && h.e.TransmitBatch(h.now(), h.out[:]) == 1 {
 		h.describe(f)
 		return true
 	}
@@ -318,15 +332,15 @@ func (h *Host) sendReply(f *Frame) bool {
 	a := &h.replies[h.first]
 	h.first++
 	f.Host, f.Bytes, f.Content, f.Entropy, f.DSCP = a.to, append(f.Bytes, a.head...), a.content, a.entropy, switchq.DSCPControl
-	f.Size = int64(overhead + len(f.Bytes) + int(a.content.Length))
+	f.Size, f.back, f.answer = int64(overhead+len(f.Bytes)+int(a.content.Length)), a.end, a.known
 	return true
 }
 
 // describe makes a frame of the endpoint's next packet.
 func (h *Host) describe(f *Frame) {
-	o := &h.out
+	o := &h.out[0]
 	f.Host, f.Bytes, f.Content, f.Entropy, f.Retx = hostAt(o.Dst), o.Packet, contentOf(&o.Payload), o.Entropy, o.Retx
-	if o.Payload.Message != 0 && o.Payload.Length > 0 && h.w.messages[o.Payload.Cookie-1].Op == OpAtomic {
+	if o.Payload.Message != 0 && o.Payload.Length == uint32(len(atomicOne)) && h.w.messages[o.Payload.Cookie-1].Op == OpAtomic {
 		f.Content.Message |= atomicContent
 	}
 	f.Size = int64(overhead + len(f.Bytes) + int(o.Payload.Length))
@@ -362,14 +376,13 @@ func (h *Host) Tick(link.Ps) {
 // obey does the endpoint's wishes for the packet received.
 func (h *Host) obey(f *Frame) {
 	r := &h.r
-	data := f.Bytes[min(r.Payload, len(f.Bytes)):]
 	switch r.Action {
 	case ses.ActionPlace:
-		h.place(f, data[:r.Length])
+		h.place(f, f.payload(r.Payload, r.Length))
 	case ses.ActionAtomic:
 		source := uint32(r.Address >> 32)
 		before := h.counter[source]
-		h.counter[source] = before + binary.BigEndian.Uint64(data)
+		h.counter[source] = before + binary.BigEndian.Uint64(f.payload(r.Payload, 8))
 		if r.Answer != 0 {
 			h.owed = append(h.owed, owedBytes{r.Answer, binary.BigEndian.AppendUint64(nil, before)})
 		}

@@ -31,14 +31,28 @@ type Node interface {
 // A Frame is a packet between a node and the link.
 type Frame struct {
 	Host    int          // that it goes to; of one received: that it comes from
-	Bytes   []byte       // from the PDS header on; of a trimmed one what is left
-	Content Content      // out: what follows Bytes
+	Bytes   []byte       // from the PDS header on; of one trimmed all that is left
+	Content Content      // follows Bytes, whose room on the way in is enough to append it
 	Size    int64        // bytes on the wire, 1 to 32,768
 	DSCP    switchq.DSCP // of one received: whether a switch has cut it
 	Entropy uint16       // chooses the path
 	CE      bool         // in: congestion experienced
 	Retx    bool         // was sent before
 	State   pdc.AckState // in: what the memory of the host adds to the acknowledgement
+	back    end          // of one received: where answers go
+	answer  bool         // out: back is where the packet goes
+}
+
+// payload is n bytes of a packet received, from byte at on. Content behind the headers is not
+// copied.
+func (f *Frame) payload(at int, n uint32) []byte {
+	if at < len(f.Bytes) && f.Content.Length > 0 {
+		f.Bytes, f.Content = f.Content.appendTo(f.Bytes), Content{}
+	}
+	if f.Content.Length == 0 {
+		return f.Bytes[at:][:n]
+	}
+	return f.Content.bytes()[at-len(f.Bytes):][:n]
 }
 
 // overhead is the bytes of a packet on the wire before the PDS header: the nominal 40 bytes of
@@ -66,6 +80,7 @@ type nodes struct {
 
 	in, out         Frame
 	inRoom, outRoom []byte
+	desk            desk
 }
 
 // A route is the way of packets from a host to another.
@@ -90,6 +105,8 @@ func newNodes(hosts uint32) *nodes {
 func (n *nodes) forPart() *nodes {
 	own := *n
 	own.long, own.inRoom, own.outRoom = map[uint32][]byte{}, make([]byte, 0, maxPacket), make([]byte, 0, 256)
+	own.desk = desk{}
+	own.desk.reply.Packet = make([]byte, 0, cap(n.desk.reply.Packet))
 	return &own
 }
 
@@ -158,8 +175,12 @@ func (s *wires) launch(host uint32, f *Frame) {
 	} else {
 		n.long[pkt] = append([]byte(nil), f.Bytes...)
 	}
+	to := f.back
+	if !f.answer {
+		to = s.endBetween(host, uint32(f.Host))
+	}
 	s.pool.pkts[pkt] = packet{
-		to: s.endBetween(host, uint32(f.Host)), size: uint16(f.Size), ev: f.Entropy, dscp: f.DSCP, flags: s.sent(f),
+		to: to, size: uint16(f.Size), ev: f.Entropy, dscp: f.DSCP, flags: s.sent(f),
 	}
 	s.tell(PacketSent, pkt)
 	s.transmit(&s.ports[host], host, pkt, &s.pool.pkts[pkt])
@@ -193,21 +214,23 @@ func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
 	*f = Frame{
 		Host: int(x.from), Bytes: append(n.inRoom[:0], x.head[:x.n]...), Content: x.rest, Size: int64(p.size),
 		DSCP: p.dscp, Entropy: p.ev, CE: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, State: state,
+		back: p.to ^ 1,
 	}
 	if x.n == 0 {
 		f.Bytes = append(n.inRoom[:0], n.long[pkt]...)
 		delete(n.long, pkt)
 	}
-	if s.cfg.Frame != nil || p.dscp.Class() != switchq.ClassMed {
-		f.Bytes = x.rest.appendTo(f.Bytes)
+	cut := p.dscp.Class() == switchq.ClassMed
+	if s.cfg.Frame != nil || !cut && x.rest.Message&atomicContent != 0 {
+		f.Bytes, f.Content = x.rest.appendTo(f.Bytes), Content{}
 	}
 	s.counted(p)
 	s.pool.put(pkt)
 	if s.cfg.Frame != nil {
 		s.tellFrame(host, f)
 	}
-	if f.DSCP.Class() == switchq.ClassMed {
-		f.Bytes = f.Bytes[:min(len(f.Bytes), int(f.Size)-overhead)]
+	if cut {
+		f.Bytes, f.Content = f.Bytes[:min(len(f.Bytes), int(f.Size)-overhead)], Content{}
 	}
 	n.node[host].Receive(link.Ps(s.now), f)
 	s.kickNode(host)

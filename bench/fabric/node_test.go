@@ -46,3 +46,23 @@ func TestFlyingHeaders(t *testing.T) {
 		}
 	}
 }
+
+// The payload is the same wherever the endpoint says that it begins.
+func TestFramePayload(t *testing.T) {
+	c := Content{Message: 3, Offset: 4096, Length: 100}
+	whole := c.appendTo(headOf(56))
+	for _, at := range []int{50, 56, 60} {
+		f := Frame{Bytes: append(make([]byte, 0, 256), headOf(56)...), Content: c}
+		require.Equal(t, whole[at:at+20], f.payload(at, 20))
+	}
+}
+
+// Bytes of another place or of another message are wrong, though never copied.
+func TestLandingOtherBytes(t *testing.T) {
+	l := landing{content: Content{Message: 3, Length: 8192}}
+	l.store(4096, Content{3, 4096, 4096}.bytes())
+	require.Equal(t, [2]int64{4096, 0}, [2]int64{l.placed, l.wrong})
+	l.store(0, Content{3, 1024, 4096}.bytes())
+	l.store(0, Content{4, 0, 4096}.bytes())
+	require.Equal(t, [2]int64{4096, 2}, [2]int64{l.placed, l.wrong})
+}

@@ -179,6 +179,7 @@ func (s builder) equip() {
 	if s.world != nil {
 		for _, h := range s.world.hosts {
 			h.s = s.partAt(uint32(h.id))
+			h.desk = &h.s.ends.desk
 		}
 	}
 }

@@ -223,6 +223,7 @@ func (t *touching) touchNodes(s *sim, b *batch) uint64 {
 	for _, pkt := range b.received.all() {
 		if h := s.world.hosts[s.pool.pkts[pkt].at]; h.e != nil {
 			sum += uint64(h.first) + uint64(h.turn)
+			h.e.Prefetch(nil)
 		}
 	}
 	for _, host := range b.serving.all() {
@@ -242,6 +243,12 @@ func (t *touching) touchHosts(s *sim, b *batch) {
 		h, x := s.world.hosts[s.pool.pkts[pkt].at], &s.ends.flying[pkt]
 		if h.e != nil {
 			t.in[0].Packet = x.head[:x.n]
+			h.e.Prefetch(t.in[:])
+		}
+	}
+	t.in[0].Packet = nil // stands for an acknowledgement, which lets a packet go
+	for _, host := range b.serving.all() {
+		if h := s.world.hosts[host]; h.e != nil {
 			h.e.Prefetch(t.in[:])
 		}
 	}

@@ -41,7 +41,7 @@ func (s builder) addHosts() error {
 	s.world, s.ends = w, newNodes(s.hosts)
 	s.cfg.degree = s.cfg.degrees()
 	for i := range int(s.hosts) {
-		h := &Host{w: w, s: s.sim, id: i}
+		h := &Host{w: w, s: s.sim, id: i, desk: &s.ends.desk}
 		if err := h.start(); err != nil {
 			return fmt.Errorf("host %d: %w", i, err)
 		}
@@ -83,7 +83,7 @@ func (s *sim) call(i uint32) {
 // halted reports whether the world, never nil here, has been stopped or has carried the matrix. For
 // a run in parts the crew finds out.
 func (s *sim) halted() bool {
-	return s.crew == nil && (s.world.stopped || s.settled())
+	return s.crew == nil && (s.world.stopped || s.pool.live() == 0 && s.settled())
 }
 
 // Stop ends [World.Run] with the event at hand.
