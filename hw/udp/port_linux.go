@@ -264,9 +264,9 @@ func (p *Port) poll(timeout int64) error {
 		return os.NewSyscallError("ppoll", err)
 	}
 	if p.polls[0].Revents != 0 {
-		p.rung.Store(false) // a Wake from here on writes again
 		var b [8]byte
 		_, _ = unix.Read(p.bell, b[:])
+		p.rung.Store(false) // not before: what a Wake has written in between would be read, and none would write again
 	}
 	return nil
 }

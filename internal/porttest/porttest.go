@@ -114,6 +114,25 @@ func waits(t *testing.T, a, b port.Port) {
 	require.NoError(t, b.Wait(-1, false))
 	Await(t, b, 1, func(*port.Packet) {})
 	require.NoError(t, a.Wait(-1, true), "there is room")
+
+	over := make(chan struct{})
+	go func() { // beside Waits that empty the bell
+		defer close(over)
+		for range 20000 {
+			b.Wake()
+		}
+	}()
+	for on := true; on; {
+		select {
+		case <-over:
+			on = false
+		default:
+			require.NoError(t, b.Wait(0, false))
+		}
+	}
+	require.NoError(t, b.Wait(0, false))
+	b.Wake()
+	require.NoError(t, b.Wait(-1, false), "none is lost: else this Wait has no end")
 }
 
 // left takes packets that have come together in small bites: as long as packets are left the port
