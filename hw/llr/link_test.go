@@ -309,7 +309,7 @@ func TestAcknowledgementsInAReplay(t *testing.T) {
 	require.Equal(t, stateReplay, tx.state)
 	tx.Receive(60, &Set{Type: TypeACK, Seq: 5})
 	require.Equal(t, stateAdvance, tx.state, "nothing is left to go again")
-	require.EqualValues(t, math.MaxInt64, tx.Deadline())
+	require.EqualValues(t, int64(math.MaxInt64), tx.Deadline())
 	require.Equal(t, TransmitterStats{Frames: 6, Replayed: 5, Replays: 3}, tx.Stats())
 	for range 5 {
 		offer(70, VerdictNumbered)
