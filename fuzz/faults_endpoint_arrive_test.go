@@ -218,6 +218,12 @@ func (e *endpointEnd) refused(m *endpointMessage, r *uetcc.Received) {
 		e.w.trouble[troubleRenew]++
 	case ses.RCBadMKey:
 		e.w.trouble[troubleWithdraw]++
+	case ses.RCOpViolation: // the packets are too long: all come again in shorter ones, and the buffer waits again
+		if m.buffer != 0 && r.Action == ses.ActionNone {
+			b := &e.buffers[m.buffer-1]
+			b.posted, b.user, m.buffer = true, 0, 0
+			e.stock[b.kind]++
+		}
 	}
 }
 
