@@ -129,18 +129,15 @@ func (o *Operation) standard(h *Standard) {
 	}
 }
 
-// put writes the same header, of an operation that is valid and plain.
+// put writes the same header, of an operation that is valid and plain: the common fields in two words.
 func (o *Operation) put(b *[StandardLen]byte) {
-	what := uint64(o.Opcode)<<56 | uint64(o.flags()|FlagSOM)<<48
+	what, data := uint64(o.Opcode)<<56|uint64(o.flags()|FlagSOM)<<48, uint64(0)
+	if o.HasData {
+		data = o.HeaderData
+	}
 	binary.BigEndian.PutUint64(b[0:], what|uint64(o.Generation)<<24|uint64(o.Job))
 	binary.BigEndian.PutUint32(b[8:], uint32(o.PID)<<16|uint32(o.Index))
-	binary.BigEndian.PutUint64(b[12:], o.BufferOffset)
-	binary.BigEndian.PutUint32(b[20:], o.Initiator)
-	binary.BigEndian.PutUint64(b[24:], o.Key)
-	if o.HasData {
-		binary.BigEndian.PutUint64(b[atPlace:], o.HeaderData)
-	}
-	binary.BigEndian.PutUint32(b[40:], o.Length)
+	putStandard(b, o.BufferOffset, o.Key, data, o.Initiator, o.Length)
 }
 
 func (o *Operation) flags() (f Flags) {

@@ -80,15 +80,20 @@ func (h *Standard) AppendTo(b []byte) []byte {
 func (h *Standard) put(p *[StandardLen]byte) {
 	h.mustFit()
 	h.Common.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))
-	binary.BigEndian.PutUint64(p[12:], h.BufferOffset)
-	binary.BigEndian.PutUint32(p[20:], h.Initiator)
-	binary.BigEndian.PutUint64(p[24:], h.Key)
 	place := h.HeaderData
 	if h.Flags&FlagSOM == 0 {
 		place = uint64(length14(h.PayloadLength))<<32 | uint64(h.MessageOffset)
 	}
-	binary.BigEndian.PutUint64(p[32:], place)
-	binary.BigEndian.PutUint32(p[40:], h.RequestLength)
+	putStandard(p, h.BufferOffset, h.Key, place, h.Initiator, h.RequestLength)
+}
+
+// putStandard writes all but the common fields; place is header_data, or the packet's place in the message.
+func putStandard(p *[StandardLen]byte, offset, key, place uint64, initiator, length uint32) {
+	binary.BigEndian.PutUint64(p[12:], offset)
+	binary.BigEndian.PutUint32(p[20:], initiator)
+	binary.BigEndian.PutUint64(p[24:], key)
+	binary.BigEndian.PutUint64(p[atPlace:], place)
+	binary.BigEndian.PutUint32(p[40:], length)
 }
 
 // Validate reports an undefined version ([ErrVersion]) or opcode ([ErrOpcode]).
