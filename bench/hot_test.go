@@ -159,7 +159,6 @@ var hot = []struct {
 	{"pds", "(*AckCC).AppendTo", 0},
 	{"pds", "(*AckCC).NSCC", inlines | noBounds},
 	{"pds", "(*AckCC).Credit", inlines | noBounds},
-	{"internal/view", "(*AckCC).Set", noBounds},
 	{"internal/view", "(*AckCC).SetAck", inlines | noBounds},
 	{"internal/view", "(*AckCC).SetPDCs", inlines | noBounds},
 	{"internal/view", "(*AckCC).SetAnswered", inlines | noBounds},

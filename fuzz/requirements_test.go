@@ -30,7 +30,7 @@ var writeConformance = flag.Bool("conformance", false, "TestRequirements writes 
 type requirement struct {
 	id, source, area, text, status string
 	code, tests                    []string
-	reason                         string // why it is not implemented as it stands
+	reason                         string // of a row that deviates or is missing
 }
 
 // The states of a requirement.

@@ -40,10 +40,9 @@ func (s *wires) post(to uint16, x crossing) *outbox {
 	return b
 }
 
-// export sends a packet that leaves by port out to the part of node peer, which it enters at some
-// time. One
-// goroutine has one pool of packets for all parts, so the packet stays where it is; which number
-// it has makes no difference.
+// export sends a packet that leaves by port out to the part of node peer, where the packet arrives
+// at time at. One goroutine has one pool of packets for all parts, so the packet stays in place; the
+// number makes no difference.
 func (s *wires) export(peer, out, pkt uint32, at int64) {
 	b := s.post(s.partOf[peer], crossing{at: at, what: pkt, port: out, kind: evArrive})
 	if s.crew.together {

@@ -161,12 +161,3 @@ func (v *AckCC) SetNSCC(serviceTime uint16, penalty uint8, rcvdBytes uint32, ooo
 func (v *AckCC) SetCredit(s *pds.CreditState) {
 	binary.BigEndian.PutUint64(v[24:], uint64(s.Credit&maxUint24)<<40|uint64(s.OOOCount))
 }
-
-// Set writes a whole, as a.AppendTo does.
-func (v *AckCC) Set(a *pds.AckCC) {
-	v.SetAck(pds.Prologue{Next: a.Next, Flags: a.Flags}, a.Offset, a.CACK)
-	v.SetPDCs(a.SPDCID, a.DPDCID)
-	v.SetSACK(a.CCType, a.MPR, a.SACKOffset, a.Bitmap)
-	v[12] |= a.CCFlags & 0xf
-	*(*[pds.CCStateLen]byte)(v[24:]) = a.State
-}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/uetcc/uetcc/internal/checksum"
-	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -31,7 +30,7 @@ func (f *Frame) AppendTo(b, payload []byte) []byte {
 		b = b[:at+len(plainHead{})]
 		h := (*plainHead)(b[at:])
 		f.putPlain((*[plainLen]byte)(h[:]), udpLen+pds.AckCCLen+len(payload))
-		(*view.AckCC)(h[plainLen:]).Set(&f.Ack)
+		f.Ack.AppendTo(h[:plainLen])
 	} else {
 		b = f.Packet.AppendTo(b[:at+plainLen])
 		f.putPlain((*[plainLen]byte)(b[at:]), len(b)-at-etherLen-ip4Len+len(payload))
