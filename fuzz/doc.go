@@ -8,7 +8,7 @@
 //	go test ./fuzz -run 'TestFaults$/seeds' -seeds 2000 -from 100000    others
 //	go test ./fuzz -run 'TestFaults$/seeds' -seed 1519                  one of them again
 //	go test ./fuzz -run TestWhole -v                                    endpoints at their defaults on a fabric
-//	go test ./fuzz -timeout 2h -run TestRequirementsBite -v -bite 100   code broken, whose tests have to fail
+//	go test ./fuzz -timeout 1h -run TestRequirementsBite -v -bite 100   code broken, whose tests have to fail
 //	go test ./fuzz -run xxx -fuzz FuzzFrame                             one of the fuzz targets
 //
 // With UETCC_TRACES or UETCC_VECTORS in the environment the replays read the named folder in place of

@@ -20,25 +20,38 @@ import (
 // it, a statement by nothing, what a function returns by zero values. Strict and other comparisons
 // are not exchanged, since most limits are where both branches do the same.
 type fault struct {
-	kind, file string
-	source     []byte
-	line       int
-	from, to   int
-	with       string
+	*source
+	kind     string
+	line     int
+	from, to int
+	with     string
+	in       *ast.FuncDecl // nil in a constant or a variable
 }
 
-func (f *fault) was() string { return strings.Join(strings.Fields(string(f.source[f.from:f.to])), " ") }
+func (f *fault) was() string { return strings.Join(strings.Fields(string(f.code[f.from:f.to])), " ") }
 
-func (f *fault) broken() []byte {
-	return slices.Concat(f.source[:f.from], []byte(f.with), f.source[f.to:])
+// broken is code[from:to] of the file with the fault in it.
+func (f *fault) broken(from, to int) []byte {
+	return slices.Concat(f.code[from:f.from], []byte(f.with), f.code[f.to:to])
 }
+
+// A source is a file of Go.
+type source struct {
+	file, pkg string
+	fset      *token.FileSet
+	code      []byte
+}
+
+func (s *source) offset(p token.Pos) int { return s.fset.Position(p).Offset }
+
+func (s *source) text(n ast.Node) string { return string(s.code[s.offset(n.Pos()):s.offset(n.End())]) }
 
 // faultsOf lists the faults of a declaration: of a function's or method's body, of all methods of a
 // type, of a constant or the numbers that make a variable.
 func faultsOf(t *testing.T, dir, name string) []fault {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	require.NoError(t, err)
-	b := breaker{fset: token.NewFileSet()}
+	var b breaker
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
@@ -48,9 +61,10 @@ func faultsOf(t *testing.T, dir, name string) []fault {
 		if !bytes.Contains(src, []byte(name[strings.IndexByte(name, '.')+1:])) {
 			continue
 		}
-		f, err := parser.ParseFile(b.fset, file, src, parser.SkipObjectResolution)
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, file, src, parser.SkipObjectResolution)
 		require.NoError(t, err)
-		b.file, b.source = file, src
+		b.source = &source{file, f.Name.Name, fset, src}
 		for _, decl := range f.Decls {
 			b.declaration(decl, name)
 		}
@@ -59,10 +73,9 @@ func faultsOf(t *testing.T, dir, name string) []fault {
 }
 
 type breaker struct {
-	fset   *token.FileSet
-	file   string
-	source []byte
-	all    []fault
+	*source
+	in  *ast.FuncDecl
+	all []fault
 }
 
 func (b *breaker) declaration(decl ast.Decl, name string) {
@@ -72,7 +85,9 @@ func (b *breaker) declaration(decl ast.Decl, name string) {
 		declare(names, d)
 		for n := range names {
 			if d.Body != nil && (n == name || strings.HasPrefix(n, name+".")) {
+				b.in = d
 				b.body(d)
+				b.in = nil
 			}
 		}
 	case *ast.GenDecl:
@@ -203,15 +218,9 @@ func allZero(results []ast.Expr) bool {
 	return all
 }
 
-func (b *breaker) offset(p token.Pos) int { return b.fset.Position(p).Offset }
-
-func (b *breaker) text(n ast.Node) string {
-	return string(b.source[b.offset(n.Pos()):b.offset(n.End())])
-}
-
 func (b *breaker) add(kind string, n ast.Node, with string) {
 	b.all = append(b.all, fault{
-		kind: kind, file: b.file, source: b.source, line: b.fset.Position(n.Pos()).Line,
-		from: b.offset(n.Pos()), to: b.offset(n.End()), with: with,
+		source: b.source, kind: kind, line: b.fset.Position(n.Pos()).Line,
+		from: b.offset(n.Pos()), to: b.offset(n.End()), with: with, in: b.in,
 	})
 }
