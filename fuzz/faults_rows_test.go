@@ -33,7 +33,7 @@ var faultElsewhere = map[string]string{
 // internal/pdc, or one of those above.
 func TestFaultsEveryRowHasATest(t *testing.T) {
 	var all []byte
-	for _, pattern := range []string{"../internal/pdc/*_test.go", "../ses/*_test.go"} {
+	for _, pattern := range []string{"../internal/pdc/*_test.go", "../internal/msg/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, f := range files {
