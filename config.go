@@ -12,12 +12,12 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )

@@ -7,10 +7,10 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/rccc/tfc"
 )

@@ -5,9 +5,9 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/counters"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -168,10 +168,6 @@ func (e *Endpoint) Usage() Usage {
 // ReplyMax returns the capacity needed by the Packet of a reply, bytes: [HeaderMax], or more
 // if PDS.MaxAckData of the [Config] is above the default.
 func (e *Endpoint) ReplyMax() int { return e.replyMax }
-
-// PDS returns the manager of the PDCs, to look at or close a PDC. The effect of closing on
-// messages comes with the next Tick, then due at once.
-func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
 
 // CC returns the manager of the congestion control contexts: to take snapshots, to plug in
 // an algorithm, to change a mode. The context of a PDC is in its [pdc.Info]. Only the

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 

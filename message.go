@@ -6,7 +6,7 @@ import (
 	"errors"
 	"net/netip"
 
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 

@@ -3,7 +3,7 @@
 package uetcc
 
 import (
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
