@@ -44,7 +44,7 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	r := c.Receiver
 	r.Senders = cmp.Or(r.Senders, c.Contexts)
 	r.Rate = cmp.Or(r.Rate, c.CC.NSCC.LinkRate)
-	r.MaxCredit = cmp.Or(r.MaxCredit, p.RCCC().MaxCredit(), p.NSCC().MaxWnd())
+	r.MaxCredit = cmp.Or(r.MaxCredit, p.RCCC().MaxCredit(), min(p.NSCC().MaxWnd(), 1<<29))
 	r.MaxDemand = cmp.Or(r.MaxDemand, c.CC.RCCC.MaxDemand)
 	r.Timeout = cmp.Or(r.Timeout, max(8*cmp.Or(c.CC.RCCC.RTT, p.NSCC().BaseRTT()), 1_000_000))
 	if r.Policy == nil {

@@ -104,8 +104,11 @@ func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) er
 		rec.life.learn(p, h.SPDCID)
 	}
 	p.activeAt = now
-	if k.Answered {
-		p.heardFirst(rec.p, k.Took, k.Timeouts)
+	switch {
+	case k.Late:
+		p.heardLate(rec.p, k.Took, k.Timeouts)
+	case k.Answered:
+		p.heard(k.Took)
 	}
 	if !p.is(flagInitiator) {
 		p.resp.heard = true

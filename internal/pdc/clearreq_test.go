@@ -142,6 +142,17 @@ func TestGapBelowAResponseTakesNoTimeOfThePeer(t *testing.T) {
 	require.False(t, x.pass(500*ms, x.request))
 }
 
+// A CLEAR_REQ at a target comes from another target: the peer has gone, and a stranger opened a PDC in the name
+// of this end under the PDCIDs of both. No target clears for another one, so that the PDC whose peer has gone
+// counts as idle: an answer to each question kept it for another 5 s (TestFaults, seed 94002361).
+func TestTargetClearsForNoTarget(t *testing.T) {
+	x := newHoarder(t)
+	r, back := x.give(x.control(x.a, pds.Control{Ctl: pds.CtlClearReq}))
+	require.ErrorIs(t, r.Err, ErrIllegal)
+	require.Empty(t, back)
+	require.Empty(t, x.send(x.b))
+}
+
 // A silent peer is not one that will not clear: it is closed as one that is idle.
 func TestSilentPeerIsNotCountedAgainst(t *testing.T) {
 	x := newHoarder(t)

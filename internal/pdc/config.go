@@ -91,7 +91,7 @@ type Config struct {
 	// RTOInit is RTO_Init_Time, the first timeout of a packet, BaseRTT to 8 s (default 1 ms or 8
 	// BaseRTT). A PDC whose answers take longer learns from them to wait for longer: their mean and
 	// four times the mean deviation, as in RFC 6298, and at least twice the mean, up to the longest
-	// timeout, RTOInit x 2^MaxRTORetx (32 ms by default). Its first packets, and RUDI packets, go
+	// timeout, RTOInit x 2^MaxRTORetx (32 ms by default), or a quarter of IdleTime. Its first packets, and RUDI packets, go
 	// by RTOInit: with 5 retries a peer is given up whose first answer takes 63 times as long.
 	RTOInit int64
 

@@ -64,6 +64,9 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 		}
 		return nil
 	case pds.CtlClearReq:
+		if !p.is(flagInitiator) { // the peer has gone; a stranger's PDC has its PDCID, and two targets talk
+			return ErrIllegal
+		}
 		m.sched.control(p, ctlClearCmd)
 		return nil
 	case pds.CtlCloseCmd:

@@ -112,7 +112,7 @@ func (f *FastPath) Exchange(
 	m.stats.Received += uint64(len(acks))
 	m.target.in.awaited = false
 	p.activeAt = now
-	p.heardFirst(m.p, now-heard.sentAt, heard.rtos)
+	p.heardFirst(m.p, now, heard)
 	if infer {
 		m.source.infers(now, p, last)
 	}

@@ -207,10 +207,9 @@ func newMemory(c MemoryConfig) (*memory, error) {
 	}
 	closing := c.Chunks/16 + 1
 	chunks := c.Chunks + closing
-	// Every row in use has a chunk, except for at most one per PDC.
 	m := &memory{
 		closing: closing,
-		row:     slab.Make[row](chunks + c.pdcs + 1),
+		row:     slab.Make[row](chunks + 1), // every row in use has a chunk
 		chunk:   slab.Make[chunk](chunks + 1),
 		rtxAt:   slab.Make[int64](c.pdcs + 1),
 		trip:    slab.Make[trip](c.pdcs + 1),

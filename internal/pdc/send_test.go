@@ -205,9 +205,14 @@ func (g *sendRig) check() {
 	}
 }
 
-// checkMemory checks that the window holds what it needs and no more: an empty one nothing.
+// checkMemory checks that the window holds what it needs and no more: an empty one nothing. There
+// are as many rows as chunks, so no window may hold a row without a chunk.
 func (g *sendRig) checkMemory() {
-	used := map[uint32]bool{}
+	used, rows := map[uint32]bool{}, len(g.m.row)-1
+	for i := g.m.freeRow; i != 0; i = g.m.row[i].next {
+		rows--
+	}
+	defer func() { require.LessOrEqual(g.t, rows, len(used)) }()
 	for off := g.w.base &^ (chunkLen - 1); g.w.base != g.w.tail && int32(g.w.tail-off) > 0; off += chunkLen {
 		r, i := g.w.at(g.m, off)
 		require.NotZero(g.t, r.chunk[i/chunkLen])

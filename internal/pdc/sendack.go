@@ -31,13 +31,14 @@ type ackGain struct {
 	Packets  int32
 	Rtx      int32
 	RTT      int64 // of the packet that caused it; 0: no valid sample
-	Took     int64 // with Answered: the time since the packet behind the acknowledgement, or since the packet's last copy
+	Took     int64 // with Answered or Late: the time since the last copy of the packet behind the acknowledgement
 	Handle   uint64
 	Entropy  uint16
 	Timeouts uint8 // of the same packet, not counted in Took
-	Answered bool
-	Known    bool // Entropy is that of the packet that caused it
-	Response bool // the response goes to the layer above, as the only news of Handle
+	Answered bool  // the acknowledgement is for the last copy
+	Late     bool  // the acknowledgement may be for the first of several copies
+	Known    bool  // Entropy is that of the packet that caused it
+	Response bool  // the response goes to the layer above, as the only news of Handle
 }
 
 // OnACK takes an acknowledgement in. False, without a change, if the
@@ -79,7 +80,7 @@ func (w *sendWindow) ackOne(m *memory, owner Handle, off uint32, a *ackNews, k *
 			k.RTT = a.Now - pkt.sentAt
 			k.Took, k.Answered = k.RTT, true
 		} else if r.acked&bit == 0 && !a.Retx { // else the answer is to a question, or to some copy
-			k.Took, k.Timeouts, k.Answered = a.Now-pkt.sentAt, pkt.rtos, true
+			k.Took, k.Timeouts, k.Late = a.Now-pkt.sentAt, pkt.rtos, true
 		}
 	}
 	if r.queued&bit != 0 {

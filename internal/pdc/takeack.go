@@ -58,7 +58,7 @@ func (f *FastPath) TakeACK(now int64, a *view.AckCC, src Addr) (x Confirmed) {
 	m.stats.Received++
 	m.target.in.awaited = false
 	p.activeAt = now
-	p.heardFirst(m.p, now-last.sentAt, last.rtos)
+	p.heardFirst(m.p, now, last)
 	news := m.plain[:1]
 	news[0].PlainAck, news[0].Packets, news[0].Entropy = last.news(now, a, n), int32(n), last.entropy
 	if known := news[0].Bytes(); p.cc != 0 && !p.agrees(known, a.RcvdBytes()) {

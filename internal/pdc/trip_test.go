@@ -98,6 +98,7 @@ func TestSlowPeerIsSentNothingTwice(t *testing.T) {
 		{"5 ms", func() int64 { return 5 * ms }, 2},
 		{"20 ms", func() int64 { return 20 * ms }, 4},
 		{"10 to 30 ms", func() int64 { return 10*ms + rnd.Int64N(20*ms) }, 4},
+		{"50 ms", func() int64 { return 50 * ms }, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const warm, n = 1000, 20_000
