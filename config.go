@@ -318,11 +318,11 @@ func (e *Endpoint) newCC(c *Config, p *ccc.Params, pdcs int) (err error) {
 	e.source.overhead = c.overhead()
 	contexts := min(c.Contexts+1, ccc.MaxContexts) // one for answers
 	e.cc, err = ccc.NewManager(ccc.ManagerConfig{
-		Params: p, Contexts: contexts + 1, PDCs: pdcs + 1, Seed: c.seedFor(seedPaths), Now: c.Now,
+		Params: p, Contexts: contexts + 1, PDCs: pdcs + 1, Algorithms: c.Algorithm != nil, Seed: c.seedFor(seedPaths), Now: c.Now,
 	})
 	if err != nil {
 		return err
 	}
-	e.contexts, err = ccc.NewTable(contexts, c.seedFor(seedContexts))
+	e.contexts, err = ccc.NewTable(contexts, c.credits(), c.seedFor(seedContexts))
 	return err
 }
