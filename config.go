@@ -243,7 +243,7 @@ func (e *Endpoint) join(c *Config) {
 	s.key, s.answerTC, s.lendTag = pdc.InitiatorKey{Source: c.Address}, c.AnswerTC, c.seedFor(seedLentRegions)>>32
 	x.pds, x.target, x.credit, x.flows, x.stats, x.mtu, x.source = e.pds, e.target, e.credit, e.flows, &e.stats, e.mtu, s
 	x.controlTC, x.tells = c.ControlTC, e.credit != nil || x.backlog.on
-	l.pds, l.cc, l.target, l.flows, l.source = e.pds, e.cc, e.target, e.flows, s
+	l.pds, l.cc, l.target, l.flows, l.source, l.credit = e.pds, e.cc, e.target, e.flows, s, e.credit
 }
 
 // newSES makes the semantic half of e with all resources.

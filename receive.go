@@ -3,6 +3,8 @@
 package uetcc
 
 import (
+	"math"
+
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -109,6 +111,9 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 			return
 		}
 		v, at = (*ses.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
+		if e.credit != nil && e.loader.prefetched < math.MaxInt/2 {
+			e.loader.prefetchOne(q.DPDCID())
+		}
 	}
 	p := e.pds.Fast().Named(q)
 	if p == nil || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
