@@ -53,7 +53,7 @@ func (t *target) buffer(p *PDC, b *inbound, out []byte, r *Result) error {
 	r.Verdict, r.Buffer = VerdictBuffered, s.buffer(&p.resp, t.mem.hold(p, b, respBuffered))
 	t.accept(p, b.psn, b.size, b.payload)
 	if t.reply.ackAsked(b.flags, b.ce) || t.reply.ackDue(p) {
-		r.Reply = t.reply.ackStanding(p, b, out)
+		r.Reply = t.reply.ackUnanswered(p, b, out)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (t *target) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n i
 	if t.reply.moreDue(p) {
 		return 0, true, nil
 	}
-	return t.reply.ackStanding(p, &inbound{state: a.State}, out), true, nil
+	return t.reply.ackUnanswered(p, &inbound{state: a.State}, out), true, nil
 }
 
 // moreDue reports whether an acknowledgement may wait for the answer to another buffered

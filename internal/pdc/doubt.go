@@ -12,7 +12,8 @@ import (
 // SYN flag, or by starting at the PSN asked for. Until then:
 //
 //   - a SYN packet has one answer, shorter than the packet or little longer;
-//   - so many control packets go, for each SYN packet received, CLOSE_REQ and CREDIT among them;
+//   - so many control packets go, for each SYN packet received, CLOSE_REQ, CREDIT and the last NACK among
+//     them; the acknowledgement of a request whose answer comes later goes in the place of two;
 //   - a first request on a PDC for more than fits into an acknowledgement is refused: the layer
 //     above asks [Manager.Doubts], and refuses with NEW_START_PSN;
 //   - data submitted nevertheless waits, behind a NOOP asking for a sign.
@@ -21,10 +22,12 @@ import (
 // NEW_START_PSN of section 3.5 is a choice of package pdc.
 
 // So many control packets, of 44 bytes, does a SYN packet pay for beside the acknowledgement: a
-// request of 72 bytes or more beside 96, a control packet of 44 beside 60.
+// request of 60 bytes beside 88, of 72 or more beside 96, a control packet of 44 beside 60. An
+// acknowledgement without an answer, of 72 bytes, counts as two.
 const (
 	tellsPerRequest = 2
 	tellsPerControl = 1
+	tellsPerACK     = 2
 )
 
 // Doubts reports whether the peer of h, opened by the peer, has yet to show that it receives, and
@@ -75,16 +78,27 @@ func (m *Manager) show(now int64, local, peer Addr) {
 }
 
 // mayTell reports whether a control packet may go to the peer of p.
-func (w *answers) mayTell(p *PDC) bool {
+func (w *answers) mayTell(p *PDC) bool { return w.mayCost(p, 1) }
+
+// mayCost reports whether what counts as so many control packets may go to the peer of p.
+func (w *answers) mayCost(p *PDC, tells uint8) bool {
 	if !w.doubts(p) {
 		return true
 	}
-	if p.resp.tells == 0 {
+	if p.resp.tells < tells {
 		w.stats.Muted++
 		return false
 	}
-	p.resp.tells--
+	p.resp.tells -= tells
 	return true
+}
+
+// ackUnanswered is ackStanding for a request whose answer comes later, if the peer may have both.
+func (w *answers) ackUnanswered(p *PDC, b *inbound, out []byte) int {
+	if !w.mayCost(p, tellsPerACK) {
+		return 0
+	}
+	return w.ackStanding(p, b, out)
 }
 
 // doubt refuses a request of a peer that has yet to show that it receives. After a first request the

@@ -48,8 +48,11 @@ func (l *life) giveUp(now int64, p *PDC) {
 
 // closeInError ends a target PDC not closed by the peer.
 func (l *life) closeInError(now int64, p *PDC) {
+	tells := l.reply.mayTell(p) // while it is known whether the peer has shown that it receives
 	l.abandon(now, p, Cause(pds.NackClosingInErr))
-	l.sched.control(p, ctlClosingInErr)
+	if tells {
+		l.sched.control(p, ctlClosingInErr)
+	}
 }
 
 // patience is how long a peer asked to close may be silent.

@@ -94,7 +94,7 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 	case RespondLater:
 		m.mem.responses.reserve(m.mem.hold(p, b, respPending), int(a.Room))
 		if first := m.target.accept(p, b.psn, b.size, b.payload); m.reply.ackWanted(p, b.flags, b.ce) || first || m.reply.ackDue(p) {
-			return m.reply.ackStanding(p, b, out)
+			return m.reply.ackUnanswered(p, b, out)
 		}
 		return 0
 	default:

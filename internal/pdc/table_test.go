@@ -378,7 +378,7 @@ func TestTableQuarantineEndsInTime(t *testing.T) {
 }
 
 func TestTableNeverShortensQuarantine(t *testing.T) {
-	tab := newTable(t, TableConfig{General: 3, Quarantine: 1000})
+	tab := newTable(t, TableConfig{General: 3, Initiators: 1, Quarantine: 1000})
 	for i := range 3 {
 		require.NoError(t, tab.Release(0, openTarget(t, tab, 0, syn(peerA, i+1))))
 	}
@@ -389,6 +389,10 @@ func TestTableNeverShortensQuarantine(t *testing.T) {
 		require.ErrorIs(t, err, ErrNoPDC)
 	}
 	openTarget(t, tab, 1000, syn(peerB, 1))
+	_, _, err := tab.OpenInitiator(1000, &InitiatorKey{})
+	require.NoError(t, err)
+	_, _, err = tab.OpenInitiator(1000, &InitiatorKey{TC: 1})
+	require.ErrorIs(t, err, ErrInitiators, "those without an id have left the share of initiators as it was")
 }
 
 func TestTableStaleHandle(t *testing.T) {
