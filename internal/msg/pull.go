@@ -12,7 +12,7 @@ const swapBoth = 2 * 16
 // rendezvous send, the bytes of a single operand of a compare and swap, whatever
 // request_length counts.
 func carried(r *ses.Request) uint32 {
-	if among(r.Opcode, opsApart) {
+	if opsApart>>r.Opcode&1 != 0 {
 		return carriedApart(r)
 	}
 	return r.RequestLength
