@@ -143,10 +143,8 @@ func (s *sim) simulate() {
 		if q.curNext%touchBatch == 0 {
 			s.touching.touch(s)
 		}
-		var e slot
-		if q.late.Len() == 0 {
-			e = q.take()
-		} else {
+		e, ok := q.take()
+		if !ok {
 			e = q.takeLate()
 		}
 		at := q.time(e)
