@@ -65,6 +65,10 @@
 //
 // # Runs so far
 //
+// Fresh seeds of 28 November 2026, on two busy cores: delivery contexts from 210,000,000 on (1,080 seeds,
+// 8,689,611 packets, no failure), endpoints from 220,000,000 on (1,500 seeds, 11,062,111 packets, no failure).
+// One more, 211,000,145, failed: the shadow of a PDC did not know of a NOOP that no SYN packet had paid for.
+//
 // With SYN packets in others' names among the forged ones, on 24 November 2026: endpoints from 95,000,000 on
 // (6,000 seeds, one failure) and 97,000,000 (3,000, none), delivery contexts from 94,000,000 (6,000, five) and
 // 96,000,000 (6,000, one): 161,314,284 packets. Faults of the judge or of the forger were four: data sent again
