@@ -41,7 +41,6 @@ func (s *sim) receive(host, pkt uint32) {
 		s.probeArrives(pkt)
 	case p.flags&flagCredit != 0:
 		s.creditArrives(p.to.conn(), pkt)
-		s.pool.put(pkt)
 	case p.flags&flagNack != 0:
 		s.refused(pkt)
 		s.pool.put(pkt)
