@@ -184,9 +184,15 @@ func (s *light) control(host uint32, p packet, credit rccc.Quanta) {
 func (s *light) creditArrives(conn, pkt uint32) {
 	if s.pool.pkts[pkt].flags&flagAckReq != 0 {
 		s.wanted(conn, pkt, rccc.ArrivalRequest)
+		if s.answersRequests() {
+			s.reply(conn, pkt, flagLast)
+			s.pool.details[pkt].sack = 0
+			return
+		}
 	} else {
 		s.credited(conn, pkt)
 	}
+	s.pool.put(pkt)
 }
 
 // credited takes in a cumulative credit.
@@ -220,13 +226,24 @@ func (s *light) request(conn uint32) {
 	s.watchCredit(conn, c)
 }
 
-// askForCredit sends a Credit Request.
+// answersRequests reports whether a request is acknowledged, so a window hears of the path and of
+// what has arrived: by htsim's rules. Gaps are not told of. With trimming htsim sends no requests
+// for want of a window in the runs compared.
+func (s *light) answersRequests() bool {
+	return s.cfg.Rules == RulesHTSim && s.cfg.NoTrim && s.infer == nil && s.cfg.Control != ccc.ControlRCCC
+}
+
+// askForCredit sends a Credit Request. By htsim's rules the target is that of the last data packet.
 func (s *light) askForCredit(conn uint32, c *sender) {
-	target := rccc.QuantaOf(c.ctx.CreditTarget(&s.params, 1))
+	target := c.target
+	if s.cfg.Rules != RulesHTSim {
+		target = rccc.QuantaOf(c.ctx.CreditTarget(&s.params, 1))
+	}
 	p := packet{to: destination(conn), flags: flagAnswer | flagCredit | flagAckReq}
 	if !c.heard {
 		p.flags |= flagSYN
 	}
+	c.asked = s.now
 	s.control(s.hostOf[source(conn)], p, target)
 	s.count.CreditRequests++
 }

@@ -150,6 +150,9 @@ func (s *light) probeDelay(conn uint32, p *packet, d *detail) int64 {
 	if p.flags&flagLast == 0 {
 		return -1
 	}
+	if s.infer == nil {
+		return max((s.now-s.senders[conn].asked)/1000-s.senders[conn].ctx.BaseRTT(), 0)
+	}
 	f := &s.infer[conn]
 	number := d.pend
 	if d.pend = 0; number != f.probes {

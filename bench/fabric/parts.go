@@ -12,8 +12,8 @@ const (
 	dividedFrom = 256 // hosts; smaller fabrics are in the caches as a whole
 	maxParts    = 64
 	hostsOfPart = 16   // fewer are not worth the windows
-	groupsAhead = 4    // of events, which a window has at least
-	wider       = 4    // buckets of events, since fewer come at a time
+	groupsAhead = 8    // of events, which a window has at least
+	wider       = 2    // buckets of events, since fewer come at a time
 	worthWaking = 1000 // events of a window for which another goroutine is worth waking
 )
 

@@ -40,7 +40,6 @@ func (s *light) receive(_, pkt uint32) {
 		s.probeArrives(pkt)
 	case p.flags&flagCredit != 0:
 		s.creditArrives(p.to.conn(), pkt)
-		s.pool.put(pkt)
 	case p.flags&flagNack != 0:
 		s.refused(pkt)
 		s.pool.put(pkt)

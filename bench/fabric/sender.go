@@ -50,15 +50,15 @@ type sender struct {
 	base  uint32 // of its ring of records
 	mask  uint32 // of a PSN in there
 
-	order     uint32 // in sim.order, the first of its transfers, which are in order of their PSNs
-	transfers uint32 // that it will have
-	started   uint32 // of them
-	sending   uint32 // the one that next belongs to
-	short     uint32 // PSN of its last packet, which need not be full
-	acked     uint32 // the first that is not finished
-	until     uint32 // PSN behind its last packet
-
-	_ [16]byte // whole cache lines
+	order     uint32      // in sim.order, the first of its transfers, which are in order of their PSNs
+	transfers uint32      // that it will have
+	started   uint32      // of them
+	sending   uint32      // the one that next belongs to
+	short     uint32      // PSN of its last packet, which need not be full
+	acked     uint32      // the first that is not finished
+	until     uint32      // PSN behind its last packet
+	target    rccc.Quanta // credit target of the last data packet
+	asked     int64       // ps, when the last request for credit left; 0: none has; ends a cache line
 }
 
 func (s *light) record(c *sender, psn uint32) *record {
@@ -111,7 +111,8 @@ func (s *light) sendData(host, conn uint32, c *sender) {
 	s.pool.pkts[pkt] = packet{
 		to: destination(conn), size: r.size, ev: r.ev, dscp: s.dataDSCP(again), flags: c.dataFlags(again, params.AckRequest),
 	}
-	s.pool.details[pkt] = detail{psn: psn, cack: c.cack, units: uint32(rccc.QuantaOf(params.CreditTarget))}
+	c.target = rccc.QuantaOf(params.CreditTarget)
+	s.pool.details[pkt] = detail{psn: psn, cack: c.cack, units: uint32(c.target)}
 	if !c.timing {
 		c.timing = true
 		s.events.push(s.now+s.rto, evTimer, conn)
@@ -289,7 +290,7 @@ func (s *light) tick(kind eventKind, what uint32) {
 func (s *light) timer(conn uint32) {
 	c := &s.senders[conn]
 	c.timing = false
-	oldest, lost := s.now, false
+	oldest, lost, waiting := s.now, false, c.ctx.WaitingRtx() > 0
 	for psn := c.cack; psn != c.next; psn++ {
 		r := s.record(c, psn)
 		switch {
@@ -308,9 +309,23 @@ func (s *light) timer(conn uint32) {
 		s.events.push(oldest+s.rto, evTimer, conn)
 	}
 	s.ready(conn)
-	if lost && s.credits != nil && s.cfg.Rules == RulesHTSim && c.ctx.Reason() == ccc.ReasonCredit {
+	if lost && s.asks(c, waiting) {
 		s.askForCredit(conn, c)
 	}
+}
+
+// asks reports whether a timeout makes a source ask by htsim's rules: for credit if there is none;
+// with windows and without trimming if the packet may not be sent, once in a base round trip, and
+// without credits only if nothing was waiting before.
+func (s *light) asks(c *sender, waiting bool) bool {
+	why := c.ctx.Reason()
+	switch {
+	case s.cfg.Rules != RulesHTSim || why != ccc.ReasonCredit && why != ccc.ReasonWindow:
+		return false
+	case !s.answersRequests():
+		return why == ccc.ReasonCredit
+	}
+	return (s.credits != nil || !waiting) && (c.asked == 0 || s.now-c.asked >= int64(s.cfg.BaseRTT))
 }
 
 func (s *light) timedOut(conn uint32, c *sender, psn uint32, r *record) {
