@@ -15,8 +15,8 @@ import (
 
 // Errors of [Manager.Open] and [Manager.Bind].
 var (
-	ErrHandle = errors.New("ccc: handle out of range, or without a life")
-	ErrInUse  = errors.New("ccc: the index is in use")
+	errHandle = errors.New("ccc: handle out of range, or without a life")
+	errInUse  = errors.New("ccc: the index is in use")
 )
 
 // ManagerConfig sizes a [Manager].
@@ -153,11 +153,11 @@ func (m *Manager) Stale() uint64 { return m.stale }
 func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	i := int(h.Index())
 	if i >= len(m.seats) || h.Generation()&1 == 0 {
-		return ErrHandle
+		return errHandle
 	}
 	c := &m.seats[i].context
 	if c.rec.handle != 0 {
-		return ErrInUse
+		return errInUse
 	}
 	c.InitCached(m.p, now, baseRTT)
 	c.rec.handle, c.rec.last = h, now
@@ -218,9 +218,9 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 	j := int(pdc.Index())
 	switch {
 	case c == nil || j >= len(m.pdcs) || pdc.Generation()&1 == 0:
-		return ErrHandle
+		return errHandle
 	case m.pdcs[j].handle != 0:
-		return ErrInUse
+		return errInUse
 	}
 	fixed = fixed || m.p.flow // with TFC the cells of one path count
 	c.rec.fixed = c.rec.fixed || fixed

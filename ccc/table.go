@@ -24,8 +24,8 @@ var (
 	// ErrNamed: the context has a ccc_id already, or another context has the id.
 	ErrNamed = errors.New("ccc: ccc_id in use")
 
-	// ErrUnknown: the life of the handle is over.
-	ErrUnknown = errors.New("ccc: no such context")
+	// errUnknown: the life of the handle is over.
+	errUnknown = errors.New("ccc: no such context")
 )
 
 // MaxContexts is the largest number of contexts in a [Table].
@@ -115,16 +115,16 @@ func (t *Table) Open(k *Key) (h Handle, opened bool, err error) {
 }
 
 // Name gives the context of h the ccc_id used in the peer's packets, or in packets to
-// the peer. The errors are [ErrNamed], [ErrUnknown] and [ErrTableFull]. Only the
+// the peer. The errors are [ErrNamed], errUnknown and [ErrTableFull]. Only the
 // context's owner may call Name.
 func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
 	if !t.slots.Owns(h.Index()) {
-		return ErrUnknown
+		return errUnknown
 	}
 	w := t.slots.Load(h.Index())
 	switch {
 	case !w.Live() || w.Generation() != h.Generation():
-		return ErrUnknown
+		return errUnknown
 	case w.User() != 0 || !t.slots.Update(h.Index(), w, 1):
 		return ErrNamed
 	}
@@ -171,16 +171,16 @@ func idKey(peer netip.Addr, id uint8) (key table.Key) {
 }
 
 // Close ends the life of h; [Manager.Unbind] tells the time for Close. The handle of
-// a past life gets [ErrUnknown], so of several calls one succeeds.
+// a past life gets errUnknown, so of several calls one succeeds.
 func (t *Table) Close(h Handle) error {
 	if !t.slots.Live(table.Handle(h)) {
-		return ErrUnknown
+		return errUnknown
 	}
 	if t.ids != nil {
 		t.ids.Delete(table.Handle(h))
 	}
 	if !t.keys.Delete(table.Handle(h)) {
-		return ErrUnknown
+		return errUnknown
 	}
 	t.slots.Return(table.Handle(h))
 	return nil

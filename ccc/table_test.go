@@ -84,16 +84,16 @@ func TestTableFullAndClose(t *testing.T) {
 	}
 
 	require.NoError(t, tab.Close(a))
-	require.ErrorIs(t, tab.Close(a), ErrUnknown, "twice")
+	require.ErrorIs(t, tab.Close(a), errUnknown, "twice")
 	require.Zero(t, tab.Lookup(&Key{TC: 1}))
 	c := open(t, tab, Key{TC: 3})
 	require.Equal(t, a.Index(), c.Index())
 	require.False(t, tab.Live(a))
 	require.True(t, tab.Live(c))
-	require.ErrorIs(t, tab.Close(a), ErrUnknown, "stale: no effect on the new owner of the index")
+	require.ErrorIs(t, tab.Close(a), errUnknown, "stale: no effect on the new owner of the index")
 	require.True(t, tab.Live(c))
 	require.Equal(t, TableStats{Capacity: 2, Live: 2}, tab.Stats())
-	require.ErrorIs(t, tab.Close(0), ErrUnknown)
+	require.ErrorIs(t, tab.Close(0), errUnknown)
 }
 
 func TestTableNames(t *testing.T) {
@@ -110,8 +110,8 @@ func TestTableNames(t *testing.T) {
 
 	require.NoError(t, tab.Close(a))
 	require.Zero(t, tab.ByID(fepA, 0xa1))
-	require.ErrorIs(t, tab.Name(a, fepA, 0xa1), ErrUnknown)
-	require.ErrorIs(t, tab.Name(0, fepA, 0xa1), ErrUnknown)
+	require.ErrorIs(t, tab.Name(a, fepA, 0xa1), errUnknown)
+	require.ErrorIs(t, tab.Name(0, fepA, 0xa1), errUnknown)
 }
 
 // TestTableNamesOfOnePeer: 256 contexts can be named towards one peer, the 257th

@@ -5,6 +5,7 @@ package fabric
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"math/rand/v2"
 )
 
@@ -84,21 +85,25 @@ func (l *landing) store(at uint32, data []byte) {
 	if !right {
 		l.wrong++
 	}
-	for p := at / page; uint64(p)*page < end; p++ {
-		l.set(p, right)
+	for p, last := at/page, uint32((end-1)/page); p <= last; p = p&^63 + 64 {
+		l.set(p, min(last, p|63), right)
 	}
 }
 
-func (l *landing) set(p uint32, right bool) {
-	w, bit := &l.pages[p/64], uint64(1)<<(p%64)
-	if *w&bit != 0 == right {
-		return
-	}
-	*w ^= bit
-	n := min(int64(page), int64(l.content.Length)-int64(p)*page)
+// set sets or clears the flags of pages p to last, in one word.
+func (l *landing) set(p, last uint32, right bool) {
+	w, mask := &l.pages[p/64], ^uint64(0)>>(63-last+p)<<(p%64)
+	changed := *w & mask
 	if right {
-		l.placed += n
-	} else {
-		l.placed -= n
+		changed ^= mask
 	}
+	*w ^= changed
+	n := int64(bits.OnesCount64(changed)) * page
+	if changed != 0 && last == (l.content.Length-1)/page && changed>>(last%64)&1 != 0 { // which may be short
+		n -= int64(last+1)*page - int64(l.content.Length)
+	}
+	if !right {
+		n = -n
+	}
+	l.placed += n
 }

@@ -138,8 +138,8 @@ func (s *sim) loop() {
 
 // simulate lets time pass until nothing is left to happen, or to the end of the window.
 func (s *sim) simulate() {
-	q := s.events
-	for (s.world == nil || !s.halted()) && (!q.drained() || s.nextGroup()) {
+	q, alone := s.events, s.world != nil && s.crew == nil
+	for (!alone || s.pool.live() > 0 && !s.world.stopped || !s.halted()) && (!q.drained() || s.nextGroup()) {
 		if q.curNext%touchBatch == 0 {
 			s.touching.touch(s)
 		}

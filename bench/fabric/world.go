@@ -82,9 +82,7 @@ func (s *sim) call(i uint32) {
 
 // halted reports whether the world, never nil here, has been stopped or has carried the matrix. For
 // a run in parts the crew finds out.
-func (s *sim) halted() bool {
-	return s.crew == nil && (s.world.stopped || s.pool.live() == 0 && s.settled())
-}
+func (s *sim) halted() bool { return s.world.stopped || s.settled() }
 
 // Stop ends [World.Run] with the event at hand.
 func (w *World) Stop() { w.stopped = true }

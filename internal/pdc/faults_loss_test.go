@@ -365,19 +365,18 @@ func TestFaultL12ProbeBeforeResend(t *testing.T) {
 
 // Where a round trip takes long, Tail_Loss_Time is when a probe goes.
 func TestTailLossTime(t *testing.T) {
-	for _, tail := range []int64{0, 2 * ms, 10_000} {
-		g := established(t, pairConfig{Config: Config{InferLoss: true, RTOInit: 1000 * ms, TailLossTime: tail}})
-		g.submit(1, 1)
+	for _, c := range []struct{ packets, tail, want int64 }{
+		{1, 0, 12_000 + 12_000}, {1, 2 * ms, 12_000 + 12_000}, {1, 10_000, 10_000},
+		{900, 0, 3 * 12_000}, {900, 2 * ms, 3 * 12_000}, {900, 10_000, 10_000}, // more than the window has room for
+	} {
+		g := established(t, pairConfig{cwnd: 5000, Config: Config{InferLoss: true, RTOInit: 1000 * ms, TailLossTime: c.tail}})
+		g.submit(1, int(c.packets))
 		g.send(g.a)
 		sent := g.now
-		want := int64(12_000 + 12_000)
-		if tail == 10_000 {
-			want = tail
-		}
 		for len(g.send(g.a)) == 0 {
 			g.wait(1000)
 		}
-		require.InDelta(t, want, g.now-sent, 1024, "Tail_Loss_Time %d", tail)
+		require.InDelta(t, c.want, g.now-sent, 1024, "%d packets, Tail_Loss_Time %d", c.packets, c.tail)
 	}
 }
 

@@ -214,10 +214,15 @@ func TestQuestionFarBelowTheWindow(t *testing.T) {
 	g := established(t, pairConfig{start: 7})
 	info := g.info(g.b)
 	for _, below := range []pds.PSN{1, defaultRange, defaultRange + 1, 40_000, 1 << 30} {
-		c := pds.Control{Ctl: pds.CtlACKReq, Flags: pds.FlagAR, SPDCID: g.h.ID(), DPDCID: info.ID, PSN: info.CACK - below}
+		c := pds.Control{Ctl: pds.CtlACKReq, Flags: pds.FlagAR, SPDCID: g.h.ID(), DPDCID: info.ID, PSN: info.CACK - below, Payload: 0xbeef}
 		_, answer := g.give(wire{from: g.a, b: c.AppendTo(nil)})
 		a := ackCC(t, answer[0])
 		require.Equal(t, info.CACK, a.CACK, "%d below", below)
+		message := []byte{0xbe, 0xef}
+		if c.PSN != a.AckPSN() {
+			message = []byte{0, 0}
+		}
+		require.Equal(t, message, answer[0].b[pds.AckCCLen+2:][:2], "the message of the packet that is named")
 		require.False(t, a.AckPSN().After(info.CACK))
 	}
 }
