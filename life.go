@@ -57,8 +57,7 @@ func (s *source) begin(peer pdc.Addr, tc uint8) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec := s.message(h)
-	*rec = message{}
+	rec := s.message(h) // zero since the end of the message before
 	rec.peer, rec.handle, rec.job, rec.mode, rec.tc = peer, h, s.op.Job, s.op.Mode, tc
 	if n := s.op.Length; op.IsPlain() && op != ses.OpcodeRead && n <= uint32(s.mtu) {
 		rec.flags, rec.total = msgOnly, s.overhead+ses.StandardLen+int64(n)

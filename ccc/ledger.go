@@ -24,7 +24,7 @@ type record struct {
 
 // A ledger is the manager's data for a context beside the record, needed by few events.
 type ledger struct {
-	waited [reasons]int64 // see Snapshot.Held
+	waited int64 // for the window, ns: see Snapshot.Held; other reasons are in an extra
 	counts counts
 }
 
@@ -81,6 +81,15 @@ func (m *Manager) counts(c *Context) counts {
 // ledgerOf is the ledger of a context of the manager's.
 func (m *Manager) ledgerOf(c *Context) *ledger { return &m.ledgers[c.rec.handle.Index()] }
 
+// waitedFor is how long data of c has waited for a reason, ns. Without an extra the window is the
+// only one.
+func (m *Manager) waitedFor(c *Context, why Reason) *int64 {
+	if why == ReasonWindow || m.extra.due == nil {
+		return &m.ledgerOf(c).waited
+	}
+	return &m.extra.waited[c.rec.handle.Index()][why]
+}
+
 // wait adds the time since the last event to the time of the reason holding data since then.
 // The sum is kept in the record, so the ledger need not be loaded; for a sum too large wait
 // returns false, and the caller calls carry.
@@ -104,8 +113,7 @@ func (m *Manager) carry(c *Context, now int64) {
 	if d <= 0 {
 		return
 	}
-	l := m.ledgerOf(c)
-	l.waited[r.kept] += int64(r.waited)
-	l.waited[r.held] += d
+	*m.waitedFor(c, r.kept) += int64(r.waited)
+	*m.waitedFor(c, r.held) += d
 	r.waited, r.kept, r.last = 0, r.held, now
 }

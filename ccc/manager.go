@@ -162,7 +162,9 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	c.InitCached(m.p, now, baseRTT)
 	c.rec.handle, c.rec.last = h, now
 	m.classify(c)
-	m.ledgers[i] = ledger{}
+	if m.ledgers[i] = (ledger{}); m.extra.due != nil {
+		m.extra.waited[i] = [reasons]int64{}
+	}
 	clear(m.sideOf(c))
 	m.seats[i].entropy.Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
 	if m.cells != nil {

@@ -63,7 +63,7 @@ func (w *twin) same(where string) {
 		}
 	}
 	same := slices.Equal(a.seats, b.seats) && slices.Equal(a.ledgers, b.ledgers) && slices.Equal(a.pdcs, b.pdcs) &&
-		slices.Equal(a.side, b.side) && a.busy == b.busy && a.stale == b.stale
+		slices.Equal(a.side, b.side) && slices.Equal(a.extra.waited, b.extra.waited) && a.busy == b.busy && a.stale == b.stale
 	if !same {
 		require.Equal(w.t, b, a, where)
 	}

@@ -68,7 +68,11 @@ func (m *Manager) show(h Handle, v *View) {
 	} {
 		v.word[k].Store(word)
 	}
-	waited := m.ledgerOf(c).waited
+	var waited [reasons]int64
+	if m.extra.due != nil {
+		waited = m.extra.waited[h.Index()]
+	}
+	waited[ReasonWindow] = m.ledgerOf(c).waited
 	waited[r.kept] += int64(r.waited)
 	for k, ns := range waited {
 		v.word[viewWords-reasons+k].Store(ns)

@@ -7,13 +7,17 @@ import "github.com/uetcc/uetcc/internal/timerwheel"
 // An extra is what a manager has for its contexts where more than windows has a say: a window
 // waits for no time to pass.
 type extra struct {
-	algs []Algorithm
-	at   []int64           // the armed deadlines, ns
-	due  *timerwheel.Wheel // nil: nothing of an extra is there
+	algs   []Algorithm
+	at     []int64           // the armed deadlines, ns
+	due    *timerwheel.Wheel // nil: nothing of an extra is there
+	waited [][reasons]int64  // see Manager.waitedFor
 }
 
 func (x *extra) init(contexts int, now int64) {
-	*x = extra{algs: make([]Algorithm, contexts), at: make([]int64, contexts), due: timerwheel.New(contexts, 1, now)}
+	*x = extra{
+		algs: make([]Algorithm, contexts), at: make([]int64, contexts),
+		due: timerwheel.New(contexts, 1, now), waited: make([][reasons]int64, contexts),
+	}
 }
 
 // arm keeps the earliest time for a look at context c.

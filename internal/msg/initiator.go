@@ -239,7 +239,9 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	if m == nil || !m.inFlight(p) || len(b) < int(m.size) && (i < m.packets || len(b) < ses.StandardLen) {
 		return 0, Payload{}
 	}
-	y.Offset, y.Length = m.place(i)
+	if y.Length = m.length; m.packets != 1 || i != 0 {
+		y.Offset, y.Length = m.place(i)
+	}
 	if place := uint64(y.Length)<<32 | uint64(y.Offset); m.size == ses.StandardLen {
 		m.header((*[ses.StandardLen]byte)(b), i, place)
 		n = ses.StandardLen

@@ -39,12 +39,20 @@ func countUp(n *uint16) error {
 	return nil
 }
 
-// taking returns the PDC of h, required to take messages.
-func (m *Manager) taking(h Handle) (*PDC, error) {
+// takes is taking without an error: nil.
+func (m *Manager) takes(h Handle) *PDC {
 	if id := int(h.ID()); id < len(m.pdc) {
 		if p := &m.pdc[id]; p.handle == h && p.state.takesMessages() {
-			return p, nil
+			return p
 		}
+	}
+	return nil
+}
+
+// taking returns the PDC of h, required to take messages.
+func (m *Manager) taking(h Handle) (*PDC, error) {
+	if p := m.takes(h); p != nil {
+		return p, nil
 	}
 	if m.get(h) == nil {
 		return nil, ErrUnknown
@@ -99,10 +107,11 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 // Submit of [Manager] in one. The result reports whether h has taken the packet.
 func (f *FastPath) SubmitWhole(now int64, h Handle, pkt *Packet) bool {
 	m := (*Manager)(f)
-	p, err := m.taking(h)
-	if err == nil {
-		_, err = m.submit(now, p, pkt, 1)
+	p := m.takes(h)
+	if p == nil {
+		return false
 	}
+	_, err := m.submit(now, p, pkt, 1)
 	return err == nil
 }
 

@@ -36,9 +36,9 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 // PDC opened from here.
 func (f *FastPath) Joins(now int64, h Handle, peer Addr, tc uint8, ordered, reserved bool) bool {
 	m := (*Manager)(f)
-	p, err := m.taking(h)
-	return err == nil && p.peer == peer && p.tc == tc && p.is(flagInitiator) && p.is(flagROD) == ordered &&
-		p.is(flagReserved) == reserved && !m.life.worn(now, p)
+	p := m.takes(h)
+	return p != nil && p.peer == peer && p.tc == tc && p.is(flagInitiator) && p.is(flagROD) == ordered &&
+		p.is(flagReserved) == reserved && (p.tx.tail < psnClose || !m.life.worn(now, p))
 }
 
 // usable returns the PDC of the key that takes messages. At most one does, since a PDC no

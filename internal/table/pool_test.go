@@ -54,6 +54,8 @@ func TestNewPoolNamesTheField(t *testing.T) {
 		{"no ids", PoolConfig{First: 1}, "Count"},
 		{"one id too many", PoolConfig{First: 2, Count: 65535}, "Count"},
 		{"negative quarantine", PoolConfig{First: 1, Count: 1, Hold: -1}, "Hold"},
+		{"bare with a quarantine", PoolConfig{First: 1, Count: 1, Hold: 1, Bare: true}, "Bare"},
+		{"bare with slots", PoolConfig{First: 1, Count: 1, Slots: NewSlots(2), Bare: true}, "Bare"},
 		{"slots too few", PoolConfig{First: 1, Count: 1, Slots: NewSlots(1)}, "Slots"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -63,6 +65,29 @@ func TestNewPoolNamesTheField(t *testing.T) {
 		})
 	}
 	newPool(t, PoolConfig{First: 1, Count: 65535})
+}
+
+// A bare pool has words and the queue of free ids, and no more; ids come back by Return, in order.
+func TestPoolBare(t *testing.T) {
+	p := newPool(t, PoolConfig{First: 1, Count: 3, Bare: true})
+	require.Nil(t, p.data)
+	require.Nil(t, p.until)
+	var ids []Handle
+	for range 3 {
+		ids = append(ids, claim(t, p))
+	}
+	_, err := p.Claim()
+	require.ErrorIs(t, err, ErrExhausted, "nothing rests")
+	for _, h := range ids {
+		p.Return(h)
+		require.False(t, p.Live(h))
+	}
+	requireAccount(t, p, 0, 0)
+	for _, h := range ids {
+		again := claim(t, p)
+		require.Equal(t, h.Index(), again.Index())
+		require.NotEqual(t, h, again)
+	}
 }
 
 func TestPoolClaimEveryIDOnce(t *testing.T) {
