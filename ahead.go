@@ -4,18 +4,19 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
-	"github.com/uetcc/uetcc/ses"
 )
 
 // A loader has the cache lines for coming packets under way.
 type loader struct {
 	pds    *pdc.Manager
 	cc     *ccc.Manager
-	target *ses.Target
+	target *msg.Target
 	flows  []flow
 	source *source
+	credit *creditor
 
 	prefetched int // number of next acknowledgements without need of prefetchACK; with few PDCs all
 	ahead      ahead

@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 

@@ -3,8 +3,9 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -31,7 +32,8 @@ type flow struct {
 	sender   rccc.Handle // whose credit we schedule; 0: none
 	fetches  roll        // messages of ours that wait for their peer, see msgFetch
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
-	_        [4]byte
+	latest   bool        // sender's credit goes to this PDC: see creditSender.pdc
+	_        [3]byte
 }
 
 // waiting reports whether packets of f wait to be handed over.
@@ -211,7 +213,7 @@ func (s *source) failNext(now int64, rec *message, c pdc.Cause, n pds.NackCode) 
 	h, p := rec.handle, s.tx.Packet
 	_ = s.sender.Handed(h, 1)
 	rec.blame(c, n)
-	var ev ses.Event
+	var ev msg.Event
 	if s.sender.Error(now, p, uint8(c), &ev) == nil {
 		s.conclude(now, h, &ev)
 	}

@@ -3,8 +3,9 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -106,7 +107,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	for k := uint32(0); k < x.N; {
 		h, alike := x.Handle(k)
 		if alike > 1 || x.N == 1 { // else no two are of one message
-			if y, at, left := e.source.sender.Middle(ses.PacketHandle(h)); y != nil {
+			if y, at, left := e.source.sender.Middle(msg.PacketHandle(h)); y != nil {
 				left = min(left, alike)
 				e.describeMiddles(out[k:][:left], p, k, y, at)
 				k += left
@@ -124,10 +125,10 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 
 // describeMiddles describes the packets of p in e.run from k on. y writes the semantic headers;
 // first is the first packet's offset in the message.
-func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *ses.Middle, first uint32) {
+func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *msg.Middle, first uint32) {
 	x, mtu := &e.run, y.MTU()
 	h, _ := x.Handle(k)
-	m := ses.PacketHandle(h).Message()
+	m := msg.PacketHandle(h).Message()
 	for i := range out {
 		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
@@ -175,7 +176,7 @@ func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32, h uint64) {
 	if isAnswer(h) {
 		e.source.describeAnswer(d, buf, at, AnswerID(h))
 	} else {
-		e.source.describeOwn(d, buf, at, ses.PacketHandle(h))
+		e.source.describeOwn(d, buf, at, msg.PacketHandle(h))
 	}
 }
 
@@ -186,7 +187,7 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	if isAnswer(o.Handle) {
 		e.source.describeAnswer(out, buf, o.Header, AnswerID(o.Handle))
 	} else {
-		p := ses.PacketHandle(o.Handle)
+		p := msg.PacketHandle(o.Handle)
 		e.source.describeOwn(out, buf, o.Header, p)
 		if o.PDC == 0 {
 			out.TC = e.source.message(p.Message()).tc
@@ -210,7 +211,7 @@ func (s *source) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) 
 }
 
 // describeOwn appends the semantic header of a packet of a local message.
-func (s *source) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHandle) {
+func (s *source) describeOwn(out *Datagram, buf []byte, at int, p msg.PacketHandle) {
 	n, y := s.sender.PutHeader(buf[at:], p)
 	out.Packet = buf[:at+n]
 	to := &out.Payload
@@ -229,7 +230,7 @@ func (s *source) sendDatagram(now int64, out *Datagram, buf []byte) {
 	out.Src, out.Dst, out.TC, out.Entropy, out.Retx = s.local, rec.peer, rec.tc, 0, false
 	out.Payload = Payload{Length: y.Length, Message: rec.handle, Cookie: y.Cookie}
 	out.Size = pds.NominalSize(udpLen + len(out.Packet) + int(q.Length))
-	var ev ses.Event
+	var ev msg.Event
 	if s.sender.RxAck(now, q.Packet, 1, &ev) == nil {
 		s.conclude(now, rec.handle, &ev)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // pdcEnd is an endpoint with n PDCs to or from another one.
@@ -38,7 +38,7 @@ func newPDCEnd(b *testing.B, n int) *pdcEnd {
 	require.NoError(b, err)
 	cc, err := ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: n + 1, PDCs: n + 1, Seed: 1})
 	require.NoError(b, err)
-	ctxs, err := ccc.NewTable(n, 1)
+	ctxs, err := ccc.NewTable(n, true, 1)
 	require.NoError(b, err)
 	tab, err := pdc.NewTable(pdc.TableConfig{General: n, Initiators: n, FirstID: 1, Seed: 1})
 	require.NoError(b, err)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // typedTables is a FEP with n PDCs opened by SYN packets and n contexts, and their
@@ -150,7 +150,7 @@ func benchTargetLife(b *testing.B) {
 // benchContextLookup finds contexts by their addresses.
 func benchContextLookup(b *testing.B) {
 	b.ReportAllocs()
-	t, err := ccc.NewTable(1<<10, 0)
+	t, err := ccc.NewTable(1<<10, true, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -58,19 +58,24 @@ func (k *Key) fill(key *table.Key) {
 type Table struct {
 	slots *table.Pool
 	keys  *table.Map
-	ids   *table.Map
+	ids   *table.Map // nil without names
 	n     int
 }
 
 // NewTable makes a table for n contexts, 1 to [MaxContexts]. The indices are 1 to n,
-// so the [Manager] needs room for n+1. Seed 0 draws a random seed for the hashes, as
-// a network needs. Errors wrap [ErrConfig].
-func NewTable(n int, seed uint64) (*Table, error) {
+// so the [Manager] needs room for n+1. names makes room for ccc_ids, which credit of
+// receivers needs: without, [Table.Name] and [Table.ByID] panic. Seed 0 draws a random seed
+// for the hashes, as a network needs. Errors wrap [ErrConfig].
+func NewTable(n int, names bool, seed uint64) (*Table, error) {
 	if err := check.Range(ErrConfig, "number of contexts", n, 1, MaxContexts); err != nil {
 		return nil, err
 	}
-	slots, err := table.NewPool(table.PoolConfig{First: 1, Count: n})
-	return &Table{slots: slots, keys: table.NewMap(n+1, seed), ids: table.NewMap(n+1, seed), n: n}, err
+	slots, err := table.NewPool(table.PoolConfig{First: 1, Count: n, Bare: true})
+	t := &Table{slots: slots, keys: table.NewMap(n+1, seed), n: n}
+	if names {
+		t.ids = table.NewMap(n+1, seed)
+	}
+	return t, err
 }
 
 // Lookup returns the context of k, 0 without one.
@@ -171,13 +176,13 @@ func (t *Table) Close(h Handle) error {
 	if !t.slots.Live(table.Handle(h)) {
 		return ErrUnknown
 	}
-	t.ids.Delete(table.Handle(h))
-	if !t.keys.Delete(table.Handle(h)) || t.slots.Release(table.Handle(h), 0) != nil {
+	if t.ids != nil {
+		t.ids.Delete(table.Handle(h))
+	}
+	if !t.keys.Delete(table.Handle(h)) {
 		return ErrUnknown
 	}
-	if old, ok := t.slots.Expire(0); ok {
-		t.slots.Restore(old)
-	}
+	t.slots.Return(table.Handle(h))
 	return nil
 }
 
@@ -198,8 +203,8 @@ func (t *Table) All() iter.Seq[Handle] {
 	}
 }
 
-// TableStats counts the contexts: Capacity = Free + Live + Resting, and Resting is 0
-// except for moments. During changes by other goroutines the parts may not add up.
+// TableStats counts the contexts: Capacity = Free + Live, and Resting is 0. During changes by other
+// goroutines the parts may not add up.
 type TableStats struct{ Capacity, Free, Live, Resting int }
 
 // Stats counts, in time proportional to the size.

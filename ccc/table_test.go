@@ -22,7 +22,7 @@ var (
 
 func newTestTable(t testing.TB, n int) *Table {
 	t.Helper()
-	tab, err := NewTable(n, 1)
+	tab, err := NewTable(n, true, 1)
 	require.NoError(t, err)
 	return tab
 }
@@ -37,7 +37,7 @@ func open(t testing.TB, tab *Table, k Key) Handle {
 
 func TestNewTableLimits(t *testing.T) {
 	for _, n := range []int{-1, 0, MaxContexts + 1} {
-		_, err := NewTable(n, 0)
+		_, err := NewTable(n, true, 0)
 		require.ErrorContains(t, err, fmt.Sprint(n))
 	}
 	newTestTable(t, MaxContexts)
@@ -219,7 +219,7 @@ func TestTableAllocs(t *testing.T) {
 
 // All PDCs of a pair of FEPs and a traffic class share one context.
 func ExampleTable() {
-	tab, _ := NewTable(1000, 0)
+	tab, _ := NewTable(1000, true, 0)
 	k := &Key{Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.0.0.2"), TC: 1}
 	h, opened, _ := tab.Open(k)
 	fmt.Println(h.Index(), opened)

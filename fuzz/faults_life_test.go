@@ -5,9 +5,9 @@ package fuzz
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // The lives of an end: what it begins with, and what befalls it by itself.
@@ -58,7 +58,7 @@ func (e *pdcEnd) start() {
 		Memory: pdc.MemoryConfig{Responses: s.responses, Chunks: e.chunks}}
 	parts := func() pdc.ManagerConfig {
 		c := cfgM
-		c.CC, c.Contexts, c.Table = must(ccc.NewManager(cfgCC)), must(ccc.NewTable(8, 1)), must(pdc.NewTable(cfgTable))
+		c.CC, c.Contexts, c.Table = must(ccc.NewManager(cfgCC)), must(ccc.NewTable(8, true, 1)), must(pdc.NewTable(cfgTable))
 		return c
 	}
 	c := parts()

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // A keyedTable is what the tables of the engine have in common. open returns
@@ -75,7 +75,7 @@ func pdcKeyedTable(capacity int) keyedTable {
 }
 
 func cccKeyedTable(capacity int) keyedTable {
-	t, err := ccc.NewTable(capacity, 0)
+	t, err := ccc.NewTable(capacity, true, 0)
 	if err != nil {
 		panic(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // reuseKey is all that names a context or a PDC here, in both of its ways.
@@ -77,7 +77,7 @@ func requireOneLife(t *testing.T, logs []*reuseLog) {
 // keys and indices that each index serves another key soon.
 func TestContextIndexServesAnother(t *testing.T) {
 	const workers, rounds = 4, 6000
-	tab, err := ccc.NewTable(6, 0)
+	tab, err := ccc.NewTable(6, true, 0)
 	require.NoError(t, err)
 	logs := make([]*reuseLog, workers)
 	var wg sync.WaitGroup

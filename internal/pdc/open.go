@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdc
+
+import (
+	"math"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/pds"
+)
+
+// Open returns the PDC for a new message of the given key: an open PDC, or a new one.
+// ticket names a message that has to wait for a PDC; then the error is [ErrWaiting], and an
+// event tells the rest. Other errors are [ErrPaused] and [ErrTableFull].
+//
+// The PDC takes the message with [Manager.Begin].
+func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error) {
+	if h := m.life.usable(now, k); h != 0 {
+		return h, nil
+	}
+	h, err := m.life.openInitiator(now, k)
+	if err == nil || err == ErrTableFull {
+		m.life.relieve(now, h)
+		return h, err
+	}
+	if !m.life.waitsFor(k).push(waiter{key: *k, ticket: ticket, until: deadline.After(now, m.p.c.PendTimeout)}) {
+		return 0, ErrPaused
+	}
+	m.life.arm(now)
+	m.life.relieve(now, 0)
+	return 0, ErrWaiting
+}
+
+// Joins reports whether a message to a peer, in a traffic class, ordered or not, may begin on h, a
+// PDC opened from here.
+func (f *FastPath) Joins(now int64, h Handle, peer Addr, tc uint8, ordered, reserved bool) bool {
+	m := (*Manager)(f)
+	p, err := m.taking(h)
+	return err == nil && p.peer == peer && p.tc == tc && p.is(flagInitiator) && p.is(flagROD) == ordered &&
+		p.is(flagReserved) == reserved && !m.life.worn(now, p)
+}
+
+// usable returns the PDC of the key that takes messages. At most one does, since a PDC no
+// longer taking messages has left the table.
+func (l *life) usable(now int64, k *InitiatorKey) Handle {
+	h := l.table.Initiator(k)
+	if h == 0 || l.worn(now, &l.pdc[h.ID()]) {
+		return 0
+	}
+	return h
+}
+
+func (l *life) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
+	// First, since an id given back has to rest.
+	if !l.mayBind(now, &ccc.Key{Source: k.Source, Destination: k.Destination, TC: k.TC}) {
+		return 0, ErrNoPDC
+	}
+	h, _, err := l.table.OpenInitiator(now, k) // the table has none, see usable
+	if err != nil {
+		return 0, err
+	}
+	p := l.begin(now, h, l.start.startPSN(h))
+	p.state = StateCreating
+	p.flags |= flagInitiator
+	p.set(flagROD, k.Ordered)
+	p.set(flagReserved, k.Reserved)
+	p.tc = k.TC
+	p.peer, p.local = AddrFrom(k.Destination), AddrFrom(k.Source)
+	if err := l.bind(now, p); err != nil {
+		l.table.Release(now, h)
+		p.state = StateClosed
+		l.open--
+		l.stats.Closed++
+		return 0, ErrNoPDC
+	}
+	return h, nil
+}
+
+// begin makes the slot of h a PDC. Membership in the manager's lists outlives the slot's
+// last PDC.
+func (l *life) begin(now int64, h Handle, start pds.PSN) *PDC {
+	p := &l.pdc[h.ID()]
+	*p = PDC{
+		handle: h, flags: p.flags & (flagOnData | flagOnControl | flagTurn), nextData: p.nextData, nextCtl: p.nextCtl,
+		timerAt: p.timerAt, auxAt: never, probeAt: never, activeAt: now,
+	}
+	p.rx.Init(start)
+	p.tx.Init(l.p, l.mem, p.slot(), start)
+	l.mem.shortage[p.slot()] = shortage{wentAt: math.MinInt64}
+	if l.target.holes != nil {
+		l.target.holes[p.slot()] = start - 1
+	}
+	l.open++
+	l.stats.Opened++
+	l.timer.schedule(p, now)
+	return p
+}
+
+// SetStartPSN makes an initiator PDC with nothing to send yet start at a given PSN, and
+// reports success: for tests and recorded walks.
+func (m *Manager) SetStartPSN(h Handle, start pds.PSN) bool {
+	p := m.get(h)
+	if p == nil || p.state != StateCreating || p.tx.tail != 0 {
+		return false
+	}
+	p.rx.Init(start)
+	p.tx.Init(m.p, m.mem, p.slot(), start)
+	return true
+}
+
+// bind gives p the congestion control context for the PDC's peer and traffic class.
+func (l *life) bind(now int64, p *PDC) error {
+	k := ccc.Key{Source: p.local.Netip(), Destination: p.peer.Netip(), TC: p.tc}
+	c, opened, err := l.ctxs.Open(&k)
+	if err != nil {
+		return err
+	}
+	if opened {
+		if err := l.cc.Open(c, now, l.paths.rtt(p)); err != nil {
+			l.ctxs.Close(c)
+			return err
+		}
+		// Contexts come and go while the peer may still count the credit of the last
+		// context, so the number of a slot is no name.
+		if q := l.cc.Params(); q.Credits() || q.TFC() != nil {
+			l.cccID[c.Index()], _ = l.ctxs.NameAny(c, p.peer.Netip())
+		}
+		p.flags |= flagMeasure
+	}
+	if err := l.cc.Bind(ccc.Handle(p.handle), c, now, l.keepsPath(p)); err != nil {
+		return err
+	}
+	p.cc = c
+	if opened && l.algof != nil {
+		l.cc.SetAlgorithm(c, now, l.algof(k))
+	}
+	return nil
+}
+
+// keepsPath reports whether all packets of p take one path.
+func (l *life) keepsPath(p *PDC) bool { return p.is(flagROD) && !l.p.c.SprayROD }
+
+// unbind takes p out of congestion control, with all packets in flight.
+func (l *life) unbind(now int64, p *PDC) {
+	l.sched.unparkAll(p.cc) // p may wait with its context, which its slot is to leave
+	freed, rtt := l.cc.Unbind(ccc.Handle(p.handle), now)
+	if freed != 0 {
+		l.paths.keep(p, rtt)
+	}
+	l.ctxs.Close(freed) // 0, and so nothing, while other PDCs use it
+	p.cc = 0
+}
+
+// openTarget opens a PDC for a SYN packet, or finds the packet's PDC, maybe resting.
+func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, err error) {
+	k := TargetKey{Source: b.src.Netip(), Destination: b.dst.Netip(), SPDCID: b.spdcid}
+	h, err := m.table.Target(&k)
+	if err == ErrResting && m.table.reapDue(now) {
+		h, err = m.table.Target(&k)
+	}
+	held := h
+	if err != ErrUnknown {
+		if p = &m.pdc[h.ID()]; !m.start.succeeds(now, b, p) {
+			return p, 0, nil
+		}
+	}
+	if code, err := m.start.refusesSYN(b); err != nil {
+		return nil, code, err
+	}
+	if held != 0 && p.state != StateQuarantine {
+		m.life.abandon(now, p, Cause(pds.NackInvDPDCID))
+	}
+	if m.life.open > m.p.c.CloseThresh { // messages that wait have a timer
+		m.life.relieve(now, 0)
+	}
+	shown := held != 0 || m.start.shows(now, b, 0)
+	if !shown && !m.p.c.KnownSources {
+		if m.table.crowded(now, m.table.held.Source(b.src.Hi, b.src.Lo), b.rsv) {
+			m.life.makeRoom(now, true)
+			return nil, pds.NackNewStartPSN, ErrStart
+		}
+		if m.start.wasAsked(now, b) {
+			return nil, pds.NackNewStartPSN, ErrStart
+		}
+	}
+	h, _, err = m.table.openTarget(now, &k, opening{reserved: b.rsv, shown: shown, resting: held})
+	if err == ErrResting {
+		m.stats.Resting++
+		return nil, 0, err
+	}
+	if err != nil {
+		m.stats.Refused++
+		if err == ErrNoPDC {
+			m.life.makeRoom(now, false)
+		}
+		return nil, pds.NackNoPDCAvail, err
+	}
+	p = m.life.begin(now, h, b.start)
+	p.state = StateEstablished
+	p.peerID = b.spdcid
+	p.peer, p.local, p.tc = b.src, b.dst, m.targetTC
+	p.set(flagROD, b.rod)
+	if p.set(flagUnproven, !shown); shown {
+		m.table.proves(h)
+	}
+	if m.p.c.Start != StartAny && !(shown && m.p.c.Start == StartRandom1RTT) {
+		m.start.admitStart(now, p, b)
+	}
+	return p, 0, nil
+}
+
+// refusesSYN judges a SYN packet without a PDC before opening one: a later refusal would
+// leave the PDC behind. An ordered PDC is opened by the first packet, and packets behind
+// are told to go back to the first.
+func (s *starts) refusesSYN(b *inbound) (pds.NackCode, error) {
+	switch {
+	case b.clears: // it has an answer to one, so it knows a PDC of this target's former life
+		s.stats.BadClear++
+		return 0, ErrStale
+	case uint32(b.psn-b.start) >= s.p.ranges:
+		s.stats.Outside++
+		return pds.NackInvalidSYN, ErrOutside
+	case b.rod && b.psn != b.start:
+		b.expected = b.start
+		return pds.NackRODOOO, ErrOrder
+	}
+	return 0, nil
+}
