@@ -105,7 +105,7 @@ func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) er
 	}
 	p.activeAt = now
 	if k.Answered {
-		p.heardFirst(rec.p, k.Took, k.Timeouts)
+		p.took = tookFirst(rec.p, k.Took, k.Timeouts)
 	}
 	if !p.is(flagInitiator) {
 		p.resp.heard = true

@@ -43,18 +43,18 @@ func (w *sendWindow) backoff(p *Params, m *memory, n uint8) int64 {
 // tripShift is the unit of PDC.took: 2^10 ns.
 const tripShift = 10
 
-// heard notes an answer after the time took.
-func (p *PDC) heard(took int64) { p.took = uint32(took>>tripShift) + 1 }
+// tookOf is PDC.took of an answer after so long.
+func tookOf(ns int64) uint32 { return uint32(ns>>tripShift) + 1 }
 
-// heardFirst notes an answer to the first copy of a packet at the time since after the last
+// tookFirst is PDC.took of an answer to the first copy of a packet at the time since after the last
 // copy, with n time-outs before. All later copies were in vain, and the answer took at least
 // the time-outs longer: otherwise a peer slower than RTO_Init_Time would never be weighed,
 // since each packet is sent again before the answer comes.
-func (p *PDC) heardFirst(c *Params, since int64, n uint8) {
+func tookFirst(c *Params, since int64, n uint8) uint32 {
 	if n != 0 {
 		since = deadline.After(since, c.rto(n)-c.c.RTOInit)
 	}
-	p.heard(since)
+	return tookOf(since)
 }
 
 // weighTrip takes in what the last answer to p took, once.
