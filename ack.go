@@ -3,9 +3,10 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -45,8 +46,8 @@ func (e *Endpoint) takeACK(now int64, a *view.AckCC, in *Datagram, r *Received) 
 
 // confirm settles the packets that an acknowledgement with a response has confirmed.
 func (e *Endpoint) confirm(now int64, x pdc.Confirmed, in *Datagram, r *Received) {
-	last := ses.PacketHandle(x.Last)
-	var ev ses.Event
+	last := msg.PacketHandle(x.Last)
+	var ev msg.Event
 	switch {
 	case isAnswer(x.Last):
 		e.source.settled(now, &pdc.Event{
@@ -54,7 +55,7 @@ func (e *Endpoint) confirm(now int64, x pdc.Confirmed, in *Datagram, r *Received
 		})
 	case !e.source.sender.Confirm(last, x.N, (*[ses.ResponseLen]byte)(in.Packet[pds.AckCCLen:]), &ev):
 		e.recv.confirmAny(now, in, x, r)
-	case ev.Kind == ses.EventDone:
+	case ev.Kind == msg.EventDone:
 		e.source.finish(now, last.Message(), &ev)
 	}
 }
@@ -91,8 +92,8 @@ func (x *receiver) onResponse(now int64, b []byte, r *Received) {
 		x.source.settled(now, &pdc.Event{Kind: pdc.EventResponse, PDC: x.res.ID.PDC, Handle: h})
 		return
 	}
-	p := ses.PacketHandle(h)
-	var ev ses.Event
+	p := msg.PacketHandle(h)
+	var ev msg.Event
 	n, err := x.source.sender.RxRsp(now, p, ses.Form(x.res.Next), b[at:], &ev)
 	if err == nil {
 		r.Payload += n
@@ -119,7 +120,7 @@ func (x *receiver) readData(now int64, b []byte, form ses.Form, r *Received) boo
 	if err != nil || h == 0 || x.source.message(h).pdc != x.res.ID.PDC || int(x.ack.PayloadLength) > len(b)-r.Payload {
 		return x.stray()
 	}
-	var ev ses.Event
+	var ev msg.Event
 	if x.source.sender.RxData(now, &x.ack, &ev) != nil {
 		return x.stray()
 	}
@@ -158,14 +159,14 @@ func (x *receiver) refused(now int64) {
 		return
 	}
 	x.stats.Shortages++
-	h := ses.PacketHandle(x.res.Handle).Message()
+	h := msg.PacketHandle(x.res.Handle).Message()
 	if rec := x.source.message(h); rec.handle == h && *x.source.asks(rec) != 0 {
 		x.source.asking[rec.pdc.ID()].shorten(now)
 	}
 }
 
 // place tells the caller the place of data for a local message.
-func (s *source) place(r *Received, h Handle, ev *ses.Event) {
+func (s *source) place(r *Received, h Handle, ev *msg.Event) {
 	r.Action, r.Message, r.Cookie, r.Offset, r.Length = ses.ActionPlace, h, ev.Cookie, ev.DataOffset, ev.DataLength
 	if s.message(h).flags&msgErrand != 0 {
 		s.aim(r)

@@ -4,16 +4,16 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
-	"github.com/uetcc/uetcc/ses"
 )
 
 // A loader has the cache lines for coming packets under way.
 type loader struct {
 	pds    *pdc.Manager
 	cc     *ccc.Manager
-	target *ses.Target
+	target *msg.Target
 	flows  []flow
 	source *source
 

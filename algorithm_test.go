@@ -11,8 +11,8 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc/tfc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -246,7 +246,7 @@ func TestEndpointAlgorithmHearsCredit(t *testing.T) {
 			waiting--
 		}
 		for h := range b.PDS().All() {
-			put, err := b.PDS().PutCredit(h, credit(now), reply.Packet[:cap(reply.Packet)])
+			put, err := (*pdc.Manager)(b.PDS()).PutCredit(h, credit(now), reply.Packet[:cap(reply.Packet)])
 			require.NoError(t, err)
 			info, _ := b.PDS().PDC(h)
 			reply.Packet, reply.Src, reply.Dst = reply.Packet[:put], info.Local, info.Peer

@@ -10,8 +10,8 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -85,6 +85,10 @@ func TestAmplification(t *testing.T) {
 		reads = append(reads, strange(pds.TypeRUDReq, k, read(4096), 0))
 		mixed = append(mixed, strange(pds.TypeRUDReq, k, []*ses.Standard{write, read(4096)}[k%2], []int{16, 0}[k%2]))
 	}
+	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestMedium, Flags: pds.FlagAR | pds.FlagSYN, SPDCID: 7, PSN: 1000, ClearOffset: -1}
+	h := ses.Request{Form: ses.FormMedium, Standard: *read(16)}
+	h.JobID, h.Key, h.Flags = 1, 1, ses.FlagSOM|ses.FlagEOM|ses.FlagRel
+	medium := h.AppendTo(q.AppendTo(nil))
 	noop := pds.Control{Ctl: pds.CtlNOOP, Flags: pds.FlagSYN | pds.FlagAR, SPDCID: 7, PSN: 1000}
 	for name, x := range map[string]struct {
 		packets [][]byte
@@ -93,6 +97,7 @@ func TestAmplification(t *testing.T) {
 		"a SYN read":               {packets: reads[:1]},
 		"a SYN read, ROD":          {packets: [][]byte{strange(pds.TypeRODReq, 0, read(4096), 0)}},
 		"a short SYN read":         {packets: [][]byte{strange(pds.TypeRUDReq, 0, read(16), 0)}},
+		"a SYN read, medium form":  {packets: [][]byte{medium}},
 		"64 SYN reads":             {packets: reads},
 		"64 writes and reads":      {packets: mixed},
 		"a RUDI read":              {packets: rudi(4096, 1)},

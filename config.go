@@ -12,12 +12,13 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -103,13 +104,14 @@ type Config struct {
 	Penalty    hbm.PolicyConfig
 	HostLimits rccc.HostLimits
 
-	// Retries and Backoff of messages that found no match or an old generation, see
-	// [ses.InitiatorConfig].
+	// Retries is how often a message is sent again that found no match, and how often one that
+	// named an old generation, at most 50 (default 5). Backoff is the wait before the first retry
+	// of an unmatched message, ns, doubled by each further retry (default 50 ms).
 	Retries int
 	Backoff int64
 
-	// SwapBoth is for peers whose compare and swap has a length of 32 bytes, see
-	// [ses.InitiatorConfig].
+	// SwapBoth has the request_length of a compare and swap count both operands in full, 32 bytes,
+	// as the reference provider does, and otherwise a single operand. A target takes both forms.
 	SwapBoth bool
 
 	// MessageTimeout is the time a local message may stand still, ns, up to 2^60: a message with
@@ -248,11 +250,11 @@ func (e *Endpoint) join(c *Config) {
 
 // newSES makes the semantic half of e with all resources.
 func (e *Endpoint) newSES(c *Config) (err error) {
-	if e.target, err = ses.NewTarget(c.Target); err != nil {
+	if e.target, err = msg.NewTarget(c.Target); err != nil {
 		return err
 	}
 	messages := c.Messages + c.errands()
-	e.source.sender, err = ses.NewInitiator(ses.InitiatorConfig{
+	e.source.sender, err = msg.NewInitiator(msg.InitiatorConfig{
 		MTU: c.MTU, Messages: messages, Retries: c.Retries, Backoff: c.Backoff, SwapBoth: c.SwapBoth,
 	})
 	if err != nil {

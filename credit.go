@@ -7,10 +7,10 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/rccc/tfc"
 )
@@ -44,7 +44,7 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	r := c.Receiver
 	r.Senders = cmp.Or(r.Senders, c.Contexts)
 	r.Rate = cmp.Or(r.Rate, c.CC.NSCC.LinkRate)
-	r.MaxCredit = cmp.Or(r.MaxCredit, p.RCCC().MaxCredit(), p.NSCC().MaxWnd())
+	r.MaxCredit = cmp.Or(r.MaxCredit, p.RCCC().MaxCredit(), min(p.NSCC().MaxWnd(), 1<<29))
 	r.MaxDemand = cmp.Or(r.MaxDemand, c.CC.RCCC.MaxDemand)
 	r.Timeout = cmp.Or(r.Timeout, max(8*cmp.Or(c.CC.RCCC.RTT, p.NSCC().BaseRTT()), 1_000_000))
 	if r.Policy == nil {

@@ -5,9 +5,10 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/counters"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -27,7 +28,7 @@ type Endpoint struct {
 	cc       *ccc.Manager
 	contexts *ccc.Table
 	credit   *creditor // nil: no receiver credit
-	target   *ses.Target
+	target   *msg.Target
 	flows    []flow // by PDCID; 0 is for all RUDI packets
 
 	source source
@@ -48,7 +49,7 @@ type Endpoint struct {
 type source struct {
 	pds    *pdc.Manager
 	cc     *ccc.Manager
-	target *ses.Target
+	target *msg.Target
 	credit *creditor
 	flows  []flow
 	leads  []lead // by PDCID
@@ -56,7 +57,7 @@ type source struct {
 	local  pdc.Addr
 	mtu    int64
 
-	sender      *ses.Initiator
+	sender      *msg.Initiator
 	messages    []message // by the slot of their handle
 	asking      []asking  // by PDCID
 	unanswered  []uint32  // by the slot of a message, see asks
@@ -72,14 +73,14 @@ type source struct {
 	pause       pause
 	fetching    places // in flow.fetches
 	reading     places // in flow.readers
-	tx          ses.TxReq
-	op          ses.Operation
+	tx          msg.TxReq
+	op          msg.Operation
 
 	// Rendezvous and deferrable sends, continued later by the two sides.
 	lendTag  uint64     // upper half of the keys of lent regions
 	lending  int        // messages with a lent region
 	answerTC uint8      // traffic class of errands
-	errand   ses.Errand // the errand in hand
+	errand   msg.Errand // the errand in hand
 
 	errands, errandRoom int // errands in progress, and the most allowed
 }
@@ -88,7 +89,7 @@ type source struct {
 // and answering.
 type receiver struct {
 	pds    *pdc.Manager
-	target *ses.Target
+	target *msg.Target
 	credit *creditor
 	flows  []flow
 	stats  *Stats
@@ -104,8 +105,8 @@ type receiver struct {
 	in       pdc.In
 	res      pdc.Result
 	request  ses.Request
-	decision ses.Decision
-	expected ses.Expected
+	decision msg.Decision
+	expected msg.Expected
 	ack      ses.Reply
 	response pdc.Response
 	bytes    [pdc.ResponseMax]byte
@@ -168,10 +169,6 @@ func (e *Endpoint) Usage() Usage {
 // if PDS.MaxAckData of the [Config] is above the default.
 func (e *Endpoint) ReplyMax() int { return e.replyMax }
 
-// PDS returns the manager of the PDCs, to look at or close a PDC. The effect of closing on
-// messages comes with the next Tick, then due at once.
-func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
-
 // CC returns the manager of the congestion control contexts: to take snapshots, to plug in
 // an algorithm, to change a mode. The context of a PDC is in its [pdc.Info]. Only the
 // endpoint opens contexts and reports events.
@@ -179,7 +176,3 @@ func (e *Endpoint) PDS() *pdc.Manager { return e.pds }
 // Other goroutines may call [ccc.Manager.Refresh] once the endpoint's own has called
 // [ccc.Manager.TryOwn], with success, and calls [ccc.Manager.Drain] in its loop.
 func (e *Endpoint) CC() *ccc.Manager { return e.cc }
-
-// Target returns the receiving side of peers' requests: to open memory and queues. Only the
-// endpoint reports packets and errands to the Target.
-func (e *Endpoint) Target() *ses.Target { return e.target }

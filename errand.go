@@ -3,7 +3,8 @@
 package uetcc
 
 import (
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -89,13 +90,13 @@ func (x *receiver) onRestart(now int64, buf []byte, r *Received) int {
 	d := &x.decision
 	h := Handle(x.request.Token.Initiator)
 	err := ses.ErrStale
-	var ev ses.Event
+	var ev msg.Event
 	if i := int(h & 0xffff); i < len(x.source.messages) && x.source.messages[i].peer == x.in.Src {
 		err = x.source.sender.Restart(now, &x.request, &ev)
 	}
 	kind := pdc.RespondDefault
 	if err != nil {
-		x.target.Fail(&x.request, ses.Arrival{}, ses.RCNoMatch, d)
+		x.target.Fail(&x.request, msg.Arrival{}, ses.RCNoMatch, d)
 		r.Check, r.Code, kind = d.Check, d.Response.ReturnCode, pdc.RespondGuaranteed
 	}
 	r.Action = ses.ActionNone

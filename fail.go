@@ -3,8 +3,9 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -41,7 +42,7 @@ func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 		return ses.ErrStale
 	}
 	mode, d := modeOf(in.Packet), &e.recv.decision
-	e.target.Fail(&e.recv.request, ses.Arrival{Peer: uint64(r.PDC), Mode: mode}, r.Code, d)
+	e.target.Fail(&e.recv.request, msg.Arrival{Peer: uint64(r.PDC), Mode: mode}, r.Code, d)
 	if _, live := e.pds.PDC(r.PDC); !live && mode <= ses.ModeROD && !r.Complete && !e.recv.request.Flags.Has(ses.FlagSOM|ses.FlagEOM) {
 		d.Action = ses.ActionNone
 	}

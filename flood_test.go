@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -53,8 +53,16 @@ func (s *siege) spoof(src pdc.Addr, packet []byte) (reply []byte) {
 	var r uetcc.Received
 	s.target.e.Receive(s.now, &in, &d, &r)
 	s.in += int64(len(packet)) + 28
-	if len(d.Packet) > 0 {
-		s.out += int64(len(d.Packet)) + int64(d.Payload.Length) + 28
+	goes := func(d *uetcc.Datagram) {
+		if len(d.Packet) > 0 {
+			s.out += int64(len(d.Packet)) + int64(d.Payload.Length) + 28
+		}
+	}
+	goes(&d)
+	if r.Answer != 0 {
+		a := newReply(s.target.e)
+		require.NoError(s.t, s.target.e.Answer(s.now, r.Answer, s.target.mem[r.Address:][:r.Length], &a))
+		goes(&a)
 	}
 	s.poll(s.target)
 	return d.Packet

@@ -3,8 +3,9 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -211,7 +212,7 @@ func (s *source) failNext(now int64, rec *message, c pdc.Cause, n pds.NackCode) 
 	h, p := rec.handle, s.tx.Packet
 	_ = s.sender.Handed(h, 1)
 	rec.blame(c, n)
-	var ev ses.Event
+	var ev msg.Event
 	if s.sender.Error(now, p, uint8(c), &ev) == nil {
 		s.conclude(now, h, &ev)
 	}

@@ -3,7 +3,8 @@
 package uetcc
 
 import (
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -74,7 +75,7 @@ func (s *source) repaid(now int64, id AnswerID) {
 
 // hasRead counts bytes of a rendezvous send that have reached the peer.
 func (s *source) hasRead(now int64, h Handle, n uint32) {
-	var ev ses.Event
+	var ev msg.Event
 	if s.sender.Lent(now, h, n, &ev) == nil {
 		s.conclude(now, h, &ev)
 	}

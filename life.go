@@ -6,8 +6,9 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -39,7 +40,7 @@ const (
 	msgFetch    msgFlags = 1 << iota
 	msgWaiting           // for a PDC
 	msgQueued            // in a chain
-	msgErrand            // for a send of the peer, see ses.Errand
+	msgErrand            // for a send of the peer, see msg.Errand
 	msgReserved          // on a PDC of the reserved pool
 	msgAsks              // the packets ask for data, bounded by an asking
 	msgOnly              // one packet of total bytes, all of it plain, not handed over yet
@@ -74,7 +75,7 @@ func (s *source) begin(peer pdc.Addr, tc uint8) (*message, error) {
 }
 
 // nominal is a message's part of the backlog: the nominal bytes of all packets.
-func (s *source) nominal(o *ses.Operation) int64 {
+func (s *source) nominal(o *msg.Operation) int64 {
 	packets := int64(o.Packets(uint32(s.mtu)))
 	n := packets * (s.overhead + ses.StandardLen)
 	switch {
@@ -150,7 +151,7 @@ func (s *source) handOver(now int64, rec *message, h pdc.Handle, f *flow) bool {
 	if f.pdc != h || f.waiting() || l.ahead >= s.submitAhead || f.mtu != 0 {
 		return false
 	}
-	p := pdc.Packet{Handle: uint64(rec.handle.First()), Size: uint16(rec.total), Next: pds.NextRequestStd, EOM: true}
+	p := pdc.Packet{Handle: uint64(msg.First(rec.handle)), Size: uint16(rec.total), Next: pds.NextRequestStd, EOM: true}
 	if !s.pds.Fast().SubmitWhole(now, h, &p) {
 		return false
 	}
@@ -163,7 +164,7 @@ func (s *source) handOver(now int64, rec *message, h pdc.Handle, f *flow) bool {
 }
 
 // A ticket names a message waiting for a PDC in the events of the manager. The ticketBit
-// marks tickets, beyond the attempts in any ses.PacketHandle.
+// marks tickets, beyond the attempts in any msg.PacketHandle.
 const ticketBit = 1 << 31
 
 // noTicket is a ticket of no message.
@@ -207,11 +208,11 @@ func (s *source) chainOf(rec *message) *chain {
 }
 
 // conclude acts on news about a message.
-func (s *source) conclude(now int64, h Handle, ev *ses.Event) {
+func (s *source) conclude(now int64, h Handle, ev *msg.Event) {
 	switch ev.Kind {
-	case ses.EventDone:
+	case msg.EventDone:
 		s.finish(now, h, ev)
-	case ses.EventReady:
+	case msg.EventReady:
 		rec := s.message(h)
 		if mtu := s.sender.Cut(h, math.MaxUint32); rec.pdc != 0 && int64(mtu) < s.mtu {
 			f := s.flowOf(rec)
@@ -251,7 +252,7 @@ func (s *source) retryAt(rec *message, at int64) {
 }
 
 // finish ends a message.
-func (s *source) finish(now int64, h Handle, ev *ses.Event) {
+func (s *source) finish(now int64, h Handle, ev *msg.Event) {
 	rec := s.message(h)
 	if rec.flags&(msgFetch|msgQueued|msgWaiting|msgAsks|msgRetried) != 0 {
 		s.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
@@ -273,7 +274,7 @@ func (s *source) finish(now int64, h Handle, ev *ses.Event) {
 }
 
 // complete writes how a message has ended to out.
-func (rec *message) complete(out *completion, ev *ses.Event) {
+func (rec *message) complete(out *completion, ev *msg.Event) {
 	// Field by field: a literal would be built on the stack and copied.
 	out.message, out.cookie, out.peer, out.outcome = rec.handle, ev.Cookie, rec.peer, ev.Outcome
 	out.cause, out.nack, out.received, out.hasData, out.headerData = pdc.CauseNone, 0, false, false, 0
@@ -291,7 +292,7 @@ func (rec *message) blame(c pdc.Cause, n pds.NackCode) {
 
 // undo forgets a message with nothing sent.
 func (s *source) undo(now int64, rec *message) {
-	_ = s.sender.Cancel(now, rec.handle, &ses.Event{})
+	_ = s.sender.Cancel(now, rec.handle, &msg.Event{})
 	if rec.lent != 0 {
 		s.takeBack(rec)
 	}

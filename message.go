@@ -6,7 +6,8 @@ import (
 	"errors"
 	"net/netip"
 
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -116,7 +117,7 @@ func (m *Message) opcode() ses.Opcode {
 //
 // After an error nothing has begun. Some errors pass: [ErrEvents] with Poll; ses.ErrFull with
 // the end of any local message; pdc.ErrPaused with an [Event], see Unpaused; pdc.ErrTableFull
-// with the end of a PDC. Others do not: [ErrAddress], and errors of ses.Operation.Validate. A
+// with the end of a PDC. Others do not: [ErrAddress], [ses.ErrOperation], [ses.ErrTooLong] and [ses.ErrRange]. A
 // lack of a PDC, or of a congestion control context for the peer, is no error: the message
 // waits, and fails with [pdc.CausePending] in the end.
 func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
@@ -145,13 +146,13 @@ func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
 
 // Send starts to send to a receive queue of a peer; with mode UUD one datagram, over once
 // sent, whether received or not. A rendezvous send is over when the peer has read the rest.
-// Errors as with Write, for a rendezvous send also errors of ses.Target.Lend, where ErrFull
+// Errors as with Write, for a rendezvous send also errors of [Target.Register], where ErrFull
 // means Target.Regions.
 //
 // A send with mode ROD, not deferrable and without a buffer, disables the queue for
 // everybody, so nothing overtakes the send. The peer sees a Received with Code
-// [ses.RCNoMatch]; with a new buffer the peer has to call [ses.Target.SetIndexState] as well,
-// unless [ses.Target.IndexState] says the queue is enabled.
+// [ses.RCNoMatch]; with a new buffer the peer has to call [Target.SetIndexState] as well,
+// unless [Target.IndexState] says the queue is enabled.
 func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 	if m.Rendezvous && m.Deferrable { // no opcode says both
 		return 0, ses.ErrOperation
@@ -180,7 +181,7 @@ func (e *Endpoint) Cancel(now int64, h Handle) error {
 }
 
 func (s *source) cancel(now int64, h Handle) error {
-	var ev ses.Event
+	var ev msg.Event
 	if err := s.sender.Cancel(now, h, &ev); err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func (s *source) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 		return 0, ses.ErrFull
 	}
 	o := &s.op
-	*o = ses.Operation{} // and field by field: a literal would be built on the stack and copied
+	*o = msg.Operation{} // and field by field: a literal would be built on the stack and copied
 	o.Opcode, o.Mode, o.Relative, o.HasData, o.DeliveryComplete = op, m.Mode, !m.To.Absolute, m.HasData, m.DeliveryComplete
 	o.Job, o.PID, o.Index, o.Generation = m.To.Job, m.To.PID, m.To.Index, m.To.Generation
 	o.Initiator, o.Length, o.BufferOffset, o.Key = m.Initiator, m.Length, m.Offset, m.Key

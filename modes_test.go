@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -131,7 +131,7 @@ func (n *network) settle() {
 	for _, end := range n.ends {
 		require.Zero(n.t, end.e.Target().Messages(), "records")
 		require.Zero(n.t, end.e.Stats().Broken)
-		require.Equal(n.t, 64, end.e.PDS().FreeChunks())
+		require.Equal(n.t, 64, (*pdc.Manager)(end.e.PDS()).FreeChunks())
 		if clean { // else the acknowledgement of read data may have been lost
 			require.Zero(n.t, end.e.PDS().Stats().Failed)
 		}
@@ -150,7 +150,7 @@ func TestEndpointReceiverGone(t *testing.T) {
 		require.Equal(t, ses.StatusPDS, ev.Outcome.Status, "%+v", ev)
 		require.Equal(t, pdc.CauseRTO, ev.Cause)
 	}
-	require.Equal(t, 64, a.e.PDS().FreeChunks())
+	require.Equal(t, 64, (*pdc.Manager)(a.e.PDS()).FreeChunks())
 	n.cut[gone], a.events, a.local = false, nil, map[uint64][]byte{}
 	check := traffic(n, ses.ModeRUD)
 	n.endWell(a, len(a.local))

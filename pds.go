@@ -3,7 +3,8 @@
 package uetcc
 
 import (
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -43,17 +44,17 @@ func (s *source) settled(now int64, ev *pdc.Event) {
 			s.answers.release(AnswerID(ev.Handle + i))
 		}
 	case ev.Handle&ticketBit != 0:
-		s.unserved(now, ses.PacketHandle(ev.Handle).Message(), ev.Cause)
+		s.unserved(now, msg.PacketHandle(ev.Handle).Message(), ev.Cause)
 		return
 	default:
-		s.outcome(now, ses.PacketHandle(ev.Handle), ev)
+		s.outcome(now, msg.PacketHandle(ev.Handle), ev)
 	}
 	s.refill(now, ev.PDC)
 }
 
 // outcome tells the initiator the outcome of a packet, or of several in a row.
-func (s *source) outcome(now int64, p ses.PacketHandle, ev *pdc.Event) {
-	var news ses.Event
+func (s *source) outcome(now int64, p msg.PacketHandle, ev *pdc.Event) {
+	var news msg.Event
 	var err error
 	if ev.Kind == pdc.EventError {
 		rec := s.message(p.Message())

@@ -3,9 +3,10 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -17,9 +18,9 @@ import (
 //
 //	way                takes                                     leaves out
 //	Receive            plain requests in the middle of a         decoding and judging: an earlier packet of
-//	                   message, new on an open PDC               the message went through (ses.Target.Follow)
+//	                   message, new on an open PDC               the message went through (msg.Target.Follow)
 //	receiveEdge        plain requests that begin or end one,     decoding, and most of judging
-//	                   or that Follow does not know              (ses.Target.Expect)
+//	                   or that Follow does not know              (msg.Target.Expect)
 //	receiveByHeader    nothing: chooses among those below, by type and PDC
 //	receiveACK         plain ACK_CCs of the lowest packets in    decoding, and an event for each packet
 //	                   flight, or of one                         (pdc.FastPath.TakeACK)
@@ -79,7 +80,7 @@ const standardCCLen = pds.RequestCCLen + ses.StandardLen
 // A plainRequest is a request as seen by Receive.
 type plainRequest struct {
 	t  *pdc.Taken
-	v  *ses.StandardView
+	v  *msg.StandardView
 	p  *pdc.PDC // named by the packet
 	at int      // where v is in the packet
 }
@@ -102,13 +103,13 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		return
 	}
 	b, at := (*[standardCCLen]byte)(in.Packet), pds.RequestLen
-	q, v := (*view.Request)(b[:]), (*ses.StandardView)(b[pds.RequestLen:])
+	q, v := (*view.Request)(b[:]), (*msg.StandardView)(b[pds.RequestLen:])
 	if !q.Plain() {
 		if !q.PlainCC() || e.credit != nil && e.credit.cells != nil {
 			e.receiveByHeader(now, in, reply, r)
 			return
 		}
-		v, at = (*ses.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
+		v, at = (*msg.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
 	}
 	p := e.pds.Fast().Named(q)
 	if p == nil || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
@@ -127,7 +128,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		return
 	}
 	h := p.Handle()
-	m := e.target.Follow(v, uint16(q.DPDCID()), ses.Arrival{Peer: uint64(h), Payload: payload})
+	m := e.target.Follow(v, uint16(q.DPDCID()), msg.Arrival{Peer: uint64(h), Payload: payload})
 	if m == nil {
 		e.receiveEdge(now, in, reply, r, plainRequest{t, v, p, at})
 		return
@@ -147,7 +148,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if n == 0 {
 		reply.Packet = reply.Packet[:0]
 	} else {
-		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), v) // the mask changes nothing and saves a bounds check
+		msg.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), v) // the mask changes nothing and saves a bounds check
 		e.recv.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}
 	if e.credit != nil {
@@ -159,7 +160,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 // receiveEdge takes a plain request in that is not in the middle of a message, or completes
 // the message.
 func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x plainRequest) {
-	d, a := &e.recv.expected, ses.Arrival{Peer: uint64(x.p.Handle()), Payload: int(x.t.Payload)}
+	d, a := &e.recv.expected, msg.Arrival{Peer: uint64(x.p.Handle()), Payload: int(x.t.Payload)}
 	if !e.target.Expect(x.v, uint16(x.t.Request.DPDCID()), a, d) {
 		e.receiveByHeader(now, in, reply, r)
 		return
@@ -179,7 +180,7 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 	if n == 0 {
 		reply.Packet = reply.Packet[:0]
 	} else {
-		ses.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), x.v)
+		msg.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), x.v)
 		e.recv.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}
 	if e.credit != nil {

@@ -3,8 +3,8 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // Replay takes in the next buffered packet whose turn has come. With PDS.BufferROD of the

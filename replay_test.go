@@ -4,6 +4,7 @@ package uetcc_test
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -11,9 +12,9 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -112,13 +113,24 @@ func (o *ordered) inOrder(n int) {
 }
 
 // In whatever order they come, packets are handed up in theirs; none is refused, none
-// sent again. What comes before the waiting ones are taken waits as well.
+// sent again. What comes before the waiting ones are taken waits as well. A tap sees the answers
+// of those that waited, too.
 func TestReplayReordered(t *testing.T) {
 	const packets = 5
 	for first := range packets {
 		for _, late := range []bool{false, true} {
 			t.Run(fmt.Sprint("from ", first, ", late ", late), func(t *testing.T) {
-				o := newOrdered(t, nil)
+				sent := 0
+				o := newOrdered(t, func(c *uetcc.Config) {
+					if late {
+						c.Tap = func(_ int64, out bool, d uetcc.Datagram) {
+							if out && d.Src == pdc.AddrFrom(netip.MustParseAddr("10.0.0.2")) {
+								sent++
+							}
+						}
+					}
+				})
+				sent = 0
 				cookie := o.write(ses.ModeROD, packets*netMTU)
 				ps := o.send(packets)
 				for i := range ps {
@@ -131,6 +143,7 @@ func TestReplayReordered(t *testing.T) {
 				}
 				o.replay()
 				o.inOrder(packets)
+				require.True(t, !late || sent == len(o.back), "%d of %d", sent, len(o.back))
 				o.finish(cookie)
 				require.Zero(t, o.a.e.PDS().Stats().Resent)
 				require.Zero(t, o.b.e.PDS().Stats().NACKs)

@@ -3,8 +3,9 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -74,11 +75,11 @@ func (x *receiver) judge(b []byte, mode ses.Mode, r *Received) {
 	}
 	if mode <= ses.ModeROD && (x.request.Opcode.IsFetch() && !x.source.answers.shares(x.res.ID.PDC) || !x.source.events.room() || x.doubts()) {
 		x.stats.Refused++
-		*d = ses.Decision{NACK: true}
+		*d = msg.Decision{NACK: true}
 		return
 	}
 	r.Payload = x.res.Header + n
-	x.decide(ses.Arrival{Peer: uint64(x.res.ID.PDC), Mode: mode, Payload: len(b) - r.Payload})
+	x.decide(msg.Arrival{Peer: uint64(x.res.ID.PDC), Mode: mode, Payload: len(b) - r.Payload})
 	r.Action, r.Check, r.Code = d.Action, d.Check, d.Response.ReturnCode
 	r.Address, r.Cookie, r.Offset, r.Length = d.Address, d.Cookie, d.Offset, d.Length
 	r.Complete, r.HasData, r.HeaderData = d.Complete, d.HasData, d.HeaderData
@@ -111,10 +112,10 @@ func (x *receiver) doubts() bool {
 
 // decide asks the target, unless the needed room is kept for another packet, and refuses
 // requests impossible to answer.
-func (x *receiver) decide(a ses.Arrival) {
+func (x *receiver) decide(a msg.Arrival) {
 	q, d := &x.request, &x.decision
 	if x.target.Scarce(a.Peer) && x.target.Opens(q, a) && x.isAhead() {
-		*d = ses.Decision{Check: ses.CheckRecord, NACK: true}
+		*d = msg.Decision{Check: ses.CheckRecord, NACK: true}
 		return
 	}
 	x.target.Receive(q, a, d)

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -177,4 +178,26 @@ func TestPoolsOfOne(t *testing.T) {
 		require.Equal(t, s.a.local[50], s.b.mem[1<<16:][:20*netMTU], "one %s", name)
 		require.Equal(t, fill(20_000, 2), s.b.mem[1<<17:][:20_000], "one %s", name)
 	}
+}
+
+// A read that finds no answer free is refused with NO_SES_MSG_AVAIL, leaves nothing to do, and is
+// sent again when its time has come.
+func TestReadWithoutAnswerIsRefused(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.Answers = 1 })
+	a, b := n.ends[0], n.ends[1]
+	n.write(ses.ModeRUD, 1)
+	n.run(func() bool { return len(a.events) == 1 })
+	ps := n.reads(3 * netMTU)
+	require.NotEmpty(t, ps)
+	refused := 0
+	for _, p := range ps {
+		_, reply, r := take(n.now, b.e, p)
+		var nack pds.Nack
+		if _, err := nack.Decode(reply.Packet); err == nil {
+			require.Equal(t, pds.NackNoSESMsgAvail, nack.Code)
+			require.Equal(t, uetcc.Received{PDC: r.PDC}, r)
+			refused++
+		}
+	}
+	require.Equal(t, 2, refused)
 }

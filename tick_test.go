@@ -9,7 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -26,7 +27,7 @@ func full(t *testing.T, now int64) (e *Endpoint, left *message) {
 		_, err = e.Write(now, &m)
 		require.NoError(t, err)
 	}
-	e.source.op = ses.Operation{Opcode: ses.OpcodeWrite, Length: 100}
+	e.source.op = msg.Operation{Opcode: ses.OpcodeWrite, Length: 100}
 	rec, err := e.source.begin(pdc.AddrFrom(netip.AddrFrom4([4]byte{192, 0, 2, 9})), 0)
 	require.NoError(t, err)
 	require.Error(t, e.source.dispatch(now, rec, 0))

@@ -4,8 +4,9 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -107,7 +108,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	for k := 0; k < x.Sent; {
 		h, alike := x.Handle(k)
 		if alike > 1 || x.Sent == 1 { // else no two are of one message
-			if y, at, left := e.source.sender.Middle(ses.PacketHandle(h)); y != nil {
+			if y, at, left := e.source.sender.Middle(msg.PacketHandle(h)); y != nil {
 				alike = min(int(left), alike)
 				e.describeMiddles(out[k:][:alike], p, k, y, at)
 				k += alike
@@ -125,7 +126,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 
 // describeMiddles describes the packets of p in the last Run from k on. y writes the semantic headers;
 // first is the first packet's offset in the message.
-func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *ses.Middle, first uint32) {
+func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle, first uint32) {
 	x, mtu := e.pds.Fast().Run(), y.MTU()
 	h, _ := x.Handle(k)
 	for i := range out {
@@ -143,7 +144,7 @@ func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *ses.Mid
 		d.Src, d.Dst = e.local, p.Peer()
 		d.Size, d.Entropy, d.TC, d.Retx = x.Size, x.Path(k+i), p.TC(), false
 		to := &d.Payload
-		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, ses.PacketHandle(h).Message(), y.Cookie(), 0
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, msg.PacketHandle(h).Message(), y.Cookie(), 0
 		first += mtu
 	}
 }
@@ -173,7 +174,7 @@ func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k int, h uint64) {
 	if isAnswer(h) {
 		e.source.describeAnswer(d, buf, at, AnswerID(h))
 	} else {
-		e.source.describeOwn(d, buf, at, ses.PacketHandle(h))
+		e.source.describeOwn(d, buf, at, msg.PacketHandle(h))
 	}
 }
 
@@ -184,7 +185,7 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	if isAnswer(o.Handle) {
 		e.source.describeAnswer(out, buf, o.Header, AnswerID(o.Handle))
 	} else {
-		p := ses.PacketHandle(o.Handle)
+		p := msg.PacketHandle(o.Handle)
 		e.source.describeOwn(out, buf, o.Header, p)
 		if o.PDC == 0 {
 			out.TC = e.source.message(p.Message()).tc
@@ -208,7 +209,7 @@ func (s *source) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) 
 }
 
 // describeOwn appends the semantic header of a packet of a local message.
-func (s *source) describeOwn(out *Datagram, buf []byte, at int, p ses.PacketHandle) {
+func (s *source) describeOwn(out *Datagram, buf []byte, at int, p msg.PacketHandle) {
 	n, y := s.sender.PutHeader(buf[at:], p)
 	out.Packet = buf[:at+n]
 	to := &out.Payload
@@ -227,7 +228,7 @@ func (s *source) sendDatagram(now int64, out *Datagram, buf []byte) {
 	out.Src, out.Dst, out.TC, out.Entropy, out.Retx = s.local, rec.peer, rec.tc, 0, false
 	out.Payload = Payload{Length: y.Length, Message: rec.handle, Cookie: y.Cookie}
 	out.Size = pds.NominalSize(udpLen + len(out.Packet) + int(q.Length))
-	var ev ses.Event
+	var ev msg.Event
 	if s.sender.RxAck(now, q.Packet, 1, &ev) == nil {
 		s.conclude(now, rec.handle, &ev)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/pdc"
 )
 
 // waits are the functions of this module, outside of the tests, in whose callees

@@ -14,13 +14,13 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/cbfc"
 	"github.com/uetcc/uetcc/hw/pcc"
+	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/nscc"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/rccc/tfc"
-	"github.com/uetcc/uetcc/ses"
 )
 
 // pointersIn lists the paths inside t that the collector would have to follow.
@@ -97,7 +97,7 @@ func TestSlabsHaveNothingToScan(t *testing.T) {
 	}
 	for _, owner := range []any{
 		ccc.Manager{}, ccc.Table{}, pdc.Manager{}, pdc.Table{}, rccc.Receiver{},
-		table.Map{}, table.Pool{}, timerwheel.Wheel{}, ses.Target{}, ses.Initiator{}, cbfc.Port{}, cbfc.Sender{},
+		table.Map{}, table.Pool{}, timerwheel.Wheel{}, msg.Target{}, msg.Initiator{}, cbfc.Port{}, cbfc.Sender{},
 	} {
 		typ, slabs := reflect.TypeOf(owner), 0
 		slabsOf(typ, typ.String(), map[reflect.Type]bool{}, func(path string, elem reflect.Type) {

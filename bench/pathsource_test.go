@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -250,7 +250,7 @@ func (s *sourceEnd) receive(in []uetcc.Datagram, k uint32, out []uetcc.Datagram)
 
 // checkSent checks that all was sent that might go, and what count has seen.
 func (s *sourceEnd) checkSent(b *testing.B) {
-	if len(s.e.PDS().Fast().Upcoming(1)) > 0 {
+	if len((*pdc.Manager)(s.e.PDS()).Fast().Upcoming(1)) > 0 {
 		b.Error("packets are left that may go")
 	}
 	for h := range s.e.PDS().All() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
@@ -188,7 +189,7 @@ func BenchmarkTargetMessage(b *testing.B) {
 			b.Run(fmt.Sprintf("pdcs=%d/packets=%d", n, length), func(b *testing.B) {
 				t := newTarget(b, n, ccc.ControlNSCC, pds.FlagAR)
 				for h := range t.e.PDS().All() {
-					t.e.Target().ClosePeer(uint64(h), nil) // the long message that it was opened with
+					(*msg.Target)(t.e.Target()).ClosePeer(uint64(h), nil) // the long message that it was opened with
 				}
 				order := (*[1 << 16]uint16)(pathOrder(n))
 				b.ReportAllocs()

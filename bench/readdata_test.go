@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/nscc"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 

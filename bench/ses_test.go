@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -177,7 +178,7 @@ func BenchmarkSESTarget(b *testing.B) {
 	}{{"1", 1}, {"1k", 1 << 10}, {"4k", 1 << 12}} {
 		b.Run("op=fragment/processes="+n.name, func(b *testing.B) {
 			b.ReportAllocs()
-			t, err := ses.NewTarget(ses.TargetConfig{MTU: 4096, Processes: n.processes, Indices: 1, Regions: n.processes, Messages: 64})
+			t, err := msg.NewTarget(ses.TargetConfig{MTU: 4096, Processes: n.processes, Indices: 1, Regions: n.processes, Messages: 64})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -196,8 +197,8 @@ func BenchmarkSESTarget(b *testing.B) {
 			}
 			packets[0].Flags, packets[0].PayloadLength = ses.FlagRel|ses.FlagSOM, 0
 			packets[3].Flags |= ses.FlagEOM
-			a := ses.Arrival{Peer: 1, Payload: 4096}
-			var d ses.Decision
+			a := msg.Arrival{Peer: 1, Payload: 4096}
+			var d msg.Decision
 			i := 0
 			for b.Loop() {
 				r := &packets[i&3]
@@ -216,16 +217,16 @@ func BenchmarkSESTarget(b *testing.B) {
 // quarter of starting and ending a message is in it.
 func BenchmarkSESInitiator(b *testing.B) {
 	b.ReportAllocs()
-	in, err := ses.NewInitiator(ses.InitiatorConfig{MTU: 4096, Messages: 1024})
+	in, err := msg.NewInitiator(msg.InitiatorConfig{MTU: 4096, Messages: 1024})
 	if err != nil {
 		b.Fatal(err)
 	}
-	o := ses.Operation{Opcode: ses.OpcodeWrite, Relative: true, Job: 1, Key: 9, Length: 16384}
+	o := msg.Operation{Opcode: ses.OpcodeWrite, Relative: true, Job: 1, Key: 9, Length: 16384}
 	y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, JobID: 1}
 	response := y.AppendTo(nil)
-	var q ses.TxReq
+	var q msg.TxReq
 	var h ses.Handle
-	var ev ses.Event
+	var ev msg.Event
 	header := make([]byte, ses.StandardLen)
 	i := 0
 	for b.Loop() {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // typedTables is a FEP with n PDCs opened by SYN packets and n contexts, and their

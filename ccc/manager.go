@@ -48,7 +48,7 @@ type ManagerConfig struct {
 
 // A Manager is the CCC manager of a NIC: the contexts and the PDCs bound to the
 // contexts, in slabs addressed by index, with an inbox and gates for several cores. The
-// caller chooses the next PDC to send: package pds/pdc keeps turns.
+// caller chooses the next PDC to send: package internal/pdc keeps turns.
 //
 // Only the owner may call the methods, a single owner at a time; any goroutine
 // may call [Manager.Post], [Manager.TryOwn], [Manager.Gate] and [Manager.Refresh]. A

@@ -22,7 +22,7 @@ type Config struct {
 	// field is set from Control, the Unit is nanoseconds.
 	NSCC nscc.Config
 
-	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, a zero
+	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, up to 2^29, a zero
 	// MTU and RTT are the window's.
 	RCCC rccc.Config
 
@@ -91,7 +91,7 @@ func NewParams(c Config) (Params, error) {
 	if !p.credit {
 		return p, nil
 	}
-	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, p.nscc.MaxWnd())
+	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, min(p.nscc.MaxWnd(), 1<<29))
 	c.RCCC.MTU = cmp.Or(c.RCCC.MTU, p.mtu)
 	c.RCCC.RTT = cmp.Or(c.RCCC.RTT, p.nscc.BaseRTT())
 	if p.rccc, err = rccc.NewParams(c.RCCC); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // What implementations of contexts are known to get wrong, one test each. Three
-// more belong to whoever tracks packets and are tested in pds/pdc: RUDI and UUD
+// more belong to whoever tracks packets and are tested in internal/pdc: RUDI and UUD
 // have no context, a cleared SACK bit is no loss report, and rings are bounded.
 
 func TestPitfallSizesSubtractExactly(t *testing.T) {

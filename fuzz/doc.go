@@ -134,7 +134,7 @@
 //
 // # The fault list
 //
-// Each row has a separate test: TestFault and the row in pds/pdc, or a test of ses named in
+// Each row has a separate test: TestFault and the row in internal/pdc, or a test of ses named in
 // TestFaultsEveryRowHasATest. The rows are L packets lost, D doubled, R reordered, C corrupted, T
 // trimmed, P peers that restart or move, W wrap-arounds, F forged packets, S scarce resources, K
 // closing, M messages, U RUDI and datagrams, X several cores and clocks, Q marks.

@@ -11,8 +11,8 @@ import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -197,7 +197,7 @@ func FuzzEndpointReceive(f *testing.F) {
 		s := e.PDS().Stats()
 		require.LessOrEqual(t, s.Opened-s.Closed, uint64(hostilePDCs))
 		require.LessOrEqual(t, e.Target().Messages(), 4)
-		require.LessOrEqual(t, e.PDS().FreeChunks(), 8)
+		require.LessOrEqual(t, (*pdc.Manager)(e.PDS()).FreeChunks(), 8)
 	})
 }
 

@@ -5,6 +5,7 @@ package fuzz
 import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
+	"github.com/uetcc/uetcc/internal/pdc"
 )
 
 // check holds the step invariants of an endpoint: those of each PDC and congestion
@@ -56,7 +57,7 @@ func (e *endpointEnd) checkTimeout(l *faultLoad) {
 // it was made with.
 func (e *endpointEnd) checkUsage() {
 	w := e.w
-	if e.e.PDS().FreeChunks() == 0 {
+	if (*pdc.Manager)(e.e.PDS()).FreeChunks() == 0 {
 		w.net.Counts[faultnet.NoMemory]++
 	}
 	u, c := e.e.Usage(), &e.limits
@@ -72,7 +73,7 @@ func (e *endpointEnd) finish() {
 	if u := e.e.Usage(); u != (uetcc.Usage{}) {
 		w.failf("E4: %+v", u)
 	}
-	if n := e.e.PDS().FreeChunks(); n != e.limits.Memory.Chunks {
+	if n := (*pdc.Manager)(e.e.PDS()).FreeChunks(); n != e.limits.Memory.Chunks {
 		w.failf("E4: %d of %d chunks free", n, e.limits.Memory.Chunks)
 	}
 	if n := e.e.CC().Stale(); n != 0 {

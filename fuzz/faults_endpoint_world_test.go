@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/uetcc/uetcc"
-	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 

@@ -5,8 +5,8 @@ package fuzz
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // check holds the step invariants I1 to I9 of every live PDC of e, against what was

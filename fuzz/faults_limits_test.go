@@ -3,8 +3,8 @@
 package fuzz
 
 import (
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // What an end may send unasked, how often, and what it must not forget (I10).

@@ -30,10 +30,10 @@ var faultElsewhere = map[string]string{
 }
 
 // Every scenario of the fault list has a test: TestFault, its number and a word in
-// pds/pdc, or one of those above.
+// internal/pdc, or one of those above.
 func TestFaultsEveryRowHasATest(t *testing.T) {
 	var all []byte
-	for _, pattern := range []string{"../pds/pdc/*_test.go", "../ses/*_test.go"} {
+	for _, pattern := range []string{"../internal/pdc/*_test.go", "../internal/msg/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, f := range files {

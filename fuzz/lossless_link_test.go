@@ -14,8 +14,8 @@ import (
 	"github.com/uetcc/uetcc/hw/cbfc"
 	"github.com/uetcc/uetcc/hw/llr"
 	"github.com/uetcc/uetcc/internal/agenda"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/nscc"
-	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 

@@ -3,7 +3,6 @@
 package fuzz
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -26,29 +25,24 @@ var (
 
 // TestRequirementsBite breaks the code that a requirement names, by one fault of a few characters,
 // and wants a test of that requirement to fail: 97 of 100 at least. Requirements and faults are
-// drawn by seed; a fault that does not compile is drawn again, and those of testdata/harmless.csv
-// are none, since they change nothing that anybody could see. Without -bite nothing is built, and only
-// what there is to break is looked up.
+// drawn by seed; a fault that does not compile is drawn again. Without -bite nothing is built, and
+// only what there is to break is looked up.
 func TestRequirementsBite(t *testing.T) {
 	var rows []requirement
-	harmless := readHarmless(t)
 	named := regexp.MustCompile(*biteRows)
 	for _, r := range readRequirements(t) {
 		if r.status == implemented {
-			assert.NotEmpty(t, r.faults(t, harmless), "%s names nothing that can be broken: %v", r.id, r.code)
+			assert.NotEmpty(t, r.faults(t), "%s names nothing that can be broken: %v", r.id, r.code)
 			if named.MatchString(r.id) {
 				rows = append(rows, r)
 			}
 		}
 	}
-	for place, seen := range harmless {
-		assert.True(t, seen, "testdata/harmless.csv: no requirement names %q", place)
-	}
 	rng := rand.New(rand.NewPCG(*biteSeed, 0))
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	var trials []*trial
 	for _, r := range rows[:min(uint(*bite), uint(len(rows)))] {
-		all := r.faults(t, harmless)
+		all := r.faults(t)
 		first := &trial{requirement: r}
 		for len(all) > 0 {
 			i := draw(all, rng)
@@ -74,7 +68,7 @@ func TestRequirementsBite(t *testing.T) {
 			for i, tr := range g.trials {
 				t.Run(tr.id, func(t *testing.T) {
 					t.Parallel()
-					if g.bites(t, i) {
+					if g.bites(t, i, grafts[0]) {
 						killed.Add(1)
 					} else {
 						survived.Add(1)
@@ -87,28 +81,11 @@ func TestRequirementsBite(t *testing.T) {
 	require.LessOrEqual(t, survived.Load()*100, 3*(killed.Load()+survived.Load()), "faults that no test of their requirement sees")
 }
 
-// readHarmless reads the faults that change nothing, and why; the values say which have been met.
-func readHarmless(t *testing.T) map[[3]string]bool {
-	lines := readCSV(t, "testdata/harmless.csv", "file", "line", "fault", "why")
-	all := make(map[[3]string]bool, len(lines))
-	for _, l := range lines {
-		require.NotEmpty(t, l[3], l)
-		all[[3]string(l)] = false
-	}
-	return all
-}
-
 // faults lists what can be broken in the code of a requirement.
-func (r *requirement) faults(t *testing.T, harmless map[[3]string]bool) (all []fault) {
+func (r *requirement) faults(t *testing.T) (all []fault) {
 	for _, name := range r.code {
 		dir, name, _ := strings.Cut(name, ":")
-		for _, f := range faultsOf(t, filepath.Join("..", dir), name) {
-			if _, ok := harmless[f.place()]; !ok {
-				all = append(all, f)
-			} else if !harmless[f.place()] {
-				harmless[f.place()] = true
-			}
-		}
+		all = append(all, faultsOf(t, filepath.Join("..", dir), name)...)
 	}
 	return all
 }
@@ -129,11 +106,4 @@ func draw(all []fault, rng *rand.Rand) int {
 
 func (f *fault) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s -> %s", strings.TrimPrefix(f.file, "../"), f.line, f.kind, f.was(), f.with)
-}
-
-// place names a fault as testdata/harmless.csv does, by the text of its line.
-func (f *fault) place() [3]string {
-	from := bytes.LastIndexByte(f.code[:f.from], '\n') + 1
-	line, _, _ := bytes.Cut(f.code[from:], []byte("\n"))
-	return [3]string{strings.TrimPrefix(f.file, "../"), strings.TrimSpace(string(line)), f.was() + " -> " + f.with}
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,13 +36,14 @@ type trial struct {
 type graft struct {
 	trials []*trial
 	dir    string
+	passed sync.Map // tests that passed with nothing broken
 }
 
 // bitten is the environment variable that holds the number of a trial; without it nothing is broken.
 const bitten = "UETCC_BITTEN"
 
-// plant makes the grafts of all trials, builds the tests that their requirements name, and runs the
-// tests with nothing broken.
+// plant makes the grafts of all trials and builds the tests that their requirements name in the
+// first, that of many faults.
 func plant(t *testing.T, trials []*trial) []*graft {
 	shared := &graft{dir: t.TempDir()}
 	grafts := []*graft{shared}
@@ -66,19 +68,21 @@ func plant(t *testing.T, trials []*trial) []*graft {
 			}
 		}
 	}
-	t.Run("build", func(t *testing.T) {
-		sound := map[string][]string{}
-		for _, g := range grafts[1:] {
-			g.build(t, g.trials[0].byDir())
-		}
-		for _, g := range grafts {
-			for _, tr := range g.trials {
-				for dir, names := range tr.byDir() {
-					sound[dir] = append(sound[dir], names...)
-				}
+	dirs := map[string]bool{}
+	for _, g := range grafts {
+		for _, tr := range g.trials {
+			for dir := range tr.byDir() {
+				dirs[dir] = true
 			}
 		}
-		shared.build(t, sound)
+	}
+	t.Run("build", func(t *testing.T) {
+		for dir := range dirs {
+			t.Run(dir, func(t *testing.T) {
+				t.Parallel()
+				shared.build(t, dir)
+			})
+		}
 	})
 	return grafts
 }
@@ -202,6 +206,7 @@ var inFault = regexp.MustCompile(`\bfault(\d+):\d+: .*`)
 
 // refused takes away the trials that do not compile.
 func (g *graft) refused(t *testing.T) (bad []*trial) {
+	args := []string{"build", "-o", os.DevNull, everyError, "-overlay", g.overlay(t)}
 	dirs := map[string]bool{}
 	for i := range g.trials {
 		dirs[filepath.Dir(g.fault(i).file)] = true
@@ -209,7 +214,6 @@ func (g *graft) refused(t *testing.T) (bad []*trial) {
 	if len(dirs) == 0 {
 		return nil
 	}
-	args := []string{"build", "-o", os.DevNull, everyError, "-overlay", g.overlay(t)}
 	out, err := run("fuzz", "go", append(args, slices.Sorted(maps.Keys(dirs))...)...)
 	if err == nil {
 		return nil
@@ -240,25 +244,11 @@ func (g *graft) refused(t *testing.T) (bad []*trial) {
 // everyError has the compiler name all that it refuses.
 const everyError = "-gcflags=./...=-e"
 
-// build builds tests and runs them with nothing broken, unless the fault stands in its place.
-func (g *graft) build(t *testing.T, tests map[string][]string) {
-	inPlace := len(g.trials) > 0 && g.fault(0).in == nil
-	for dir, names := range tests {
-		t.Run(dir, func(t *testing.T) {
-			t.Parallel()
-			out, err := run("", "go", "test", "-c", "-vet=off", everyError, "-ldflags=-s -w",
-				"-overlay", filepath.Join(g.dir, "overlay.json"), "-o", g.binary(dir), "./"+dir)
-			require.NoError(t, err, out)
-			if inPlace {
-				return
-			}
-			out, err = g.test(0, dir, names)
-			require.NoError(t, err, "nothing is broken: %s", out)
-			for _, name := range names {
-				require.Contains(t, out, "=== RUN   "+name+"\n")
-			}
-		})
-	}
+// build builds the tests of a folder.
+func (g *graft) build(t *testing.T, dir string) {
+	out, err := run("", "go", "test", "-c", "-vet=off", everyError, "-ldflags=-s -w",
+		"-overlay", filepath.Join(g.dir, "overlay.json"), "-o", g.binary(dir), "./"+dir)
+	require.NoError(t, err, out)
 }
 
 func (g *graft) binary(dir string) string {
@@ -275,38 +265,69 @@ func (tr *trial) byDir() map[string][]string {
 	return all
 }
 
-// bites reports whether a test of trial i fails. The models and runs of folder fuzz take longest and
-// come last.
-func (g *graft) bites(t *testing.T, i int) bool {
+// bites reports whether a test of trial i fails that passes in the sound tree under the same limits.
+// Tests of folder fuzz take longest and come last.
+func (g *graft) bites(t *testing.T, i int, sound *graft) bool {
 	tr := g.trials[i]
 	tests := tr.byDir()
 	dirs := slices.SortedFunc(maps.Keys(tests), func(a, b string) int {
 		return cmp.Or(strings.Index(a, "fuzz")-strings.Index(b, "fuzz"), strings.Compare(a, b))
 	})
 	for _, dir := range dirs {
-		if out, err := g.test(i+1, dir, tests[dir]); err != nil {
-			failed, _, _ := strings.Cut(out[strings.LastIndex(out, "=== RUN   ")+1:], "\n")
-			t.Logf("killed: %s: %s: %s", dir, failed, &tr.faults[0])
-			return true
+		if g != sound {
+			g.build(t, dir)
+		}
+		for scale := 1; ; scale *= 2 {
+			whole, err := g.test(i+1, dir, tests[dir], scale)
+			if err == nil {
+				break
+			}
+			by := failedOf(whole, tests[dir])
+			if whole, err = sound.sound(dir, by, scale); err == nil {
+				t.Logf("killed: %s: %s: %s", dir, by, &tr.faults[0])
+				return true
+			}
+			require.Less(t, scale, 16, "nothing is broken: %s", whole)
 		}
 	}
 	t.Logf("SURVIVED: %s: %s", tr.tests, &tr.faults[0])
 	return false
 }
 
-// test runs tests of a folder with trial n broken, from 1, or none. A test that a fault lets run or
-// grow without end fails: none needs 40 s of processor time, or 6 GB of addresses.
-func (g *graft) test(n int, dir string, names []string) (out string, err error) {
+// sound runs tests of a folder with nothing broken, once.
+func (g *graft) sound(dir string, names []string, scale int) (out string, err error) {
+	key := fmt.Sprint(dir, names, scale)
+	if _, ok := g.passed.Load(key); ok {
+		return "", nil
+	}
+	if out, err = g.test(0, dir, names, scale); err == nil {
+		g.passed.Store(key, true)
+	}
+	return out, err
+}
+
+var failing = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+
+// failedOf is the test that failed; all tests, if they were stopped.
+func failedOf(out string, names []string) []string {
+	m := failing.FindStringSubmatch(out)
+	if m == nil {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name+"/", m[1]+"/") })
+}
+
+// test runs tests of a folder with trial n broken, from 1, or none. Tests that a fault lets run or
+// grow without end fail: at scale 1 none need 40 s of processor time, ten minutes, or 6 GB of
+// addresses. A busy machine may need another scale.
+func (g *graft) test(n int, dir string, names []string, scale int) (out string, err error) {
 	var patterns []string
 	for _, name := range names {
 		patterns = append(patterns, "^"+strings.ReplaceAll(name, "/", "$/^")+"$")
 	}
-	limits := "ulimit -t 40; ulimit -v 6000000; "
-	if n == 0 {
-		limits = ""
-	}
+	limits := fmt.Sprintf("ulimit -t %d; ulimit -v 6000000; ", 40*scale)
 	return run(dir, "sh", "-c", limits+`exec env "$0" "$@"`, fmt.Sprint(bitten, "=", n), g.binary(dir),
-		"-test.paniconexit0", "-test.failfast", "-test.v", "-test.timeout=3m", "-test.run="+strings.Join(patterns, "|"))
+		"-test.paniconexit0", "-test.failfast", "-test.v", fmt.Sprintf("-test.timeout=%dm", 10*scale), "-test.run="+strings.Join(patterns, "|"))
 }
 
 // run runs a command in a folder of the repository.

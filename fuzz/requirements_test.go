@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -228,7 +229,7 @@ func profiles(b *bytes.Buffer) {
 	for o := ses.OpcodeNoOp; o <= ses.OpcodeMsgError; o++ {
 		fmt.Fprintf(b, "| %s |", o)
 		for _, p := range all {
-			fmt.Fprintf(b, " %s |", map[bool]string{true: "yes"}[p.Offers(o)])
+			fmt.Fprintf(b, " %s |", map[bool]string{true: "yes"}[msg.Offers(p, o)])
 		}
 		fmt.Fprintln(b)
 	}

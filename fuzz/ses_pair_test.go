@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -30,8 +31,8 @@ type sesPair struct {
 	t        *testing.T
 	rng      *rand.Rand
 	now      int64
-	in       *ses.Initiator
-	target   *ses.Target
+	in       *msg.Initiator
+	target   *msg.Target
 	ep       ses.Handle
 	memory   ses.Handle // region, 0 while withdrawn
 	gen      ses.Generation
@@ -42,7 +43,7 @@ type sesPair struct {
 }
 
 type pairMessage struct {
-	op     ses.Operation
+	op     msg.Operation
 	id     ses.MessageID          // of the attempt that placed counts
 	placed map[uint32]int         // packets placed in the last attempt, by offset
 	notes  int                    // notices that it is given up
@@ -51,22 +52,22 @@ type pairMessage struct {
 
 // A pairPacket is on its way to the target.
 type pairPacket struct {
-	ses.TxReq
+	msg.TxReq
 	request ses.Request
 	header  []byte
 }
 
 type pairAnswer struct {
-	packet ses.PacketHandle
+	packet msg.PacketHandle
 	reply  []byte
 }
 
 func newSESPair(t *testing.T, seed uint64) *sesPair {
 	p := &sesPair{t: t, rng: rand.New(rand.NewPCG(seed, 7)), live: map[ses.Handle]*pairMessage{}, ended: map[ses.Status]int{}}
 	var err error
-	p.in, err = ses.NewInitiator(ses.InitiatorConfig{MTU: pairMTU, Messages: 6, Backoff: 100})
+	p.in, err = msg.NewInitiator(msg.InitiatorConfig{MTU: pairMTU, Messages: 6, Backoff: 100})
 	require.NoError(t, err)
-	p.target, err = ses.NewTarget(ses.TargetConfig{MTU: pairMTU, Processes: 1, Indices: 2, Regions: 1, Receives: 4, Messages: 3})
+	p.target, err = msg.NewTarget(ses.TargetConfig{MTU: pairMTU, Processes: 1, Indices: 2, Regions: 1, Receives: 4, Messages: 3})
 	require.NoError(t, err)
 	p.ep, err = p.target.AddProcess(ses.Process{Job: 1})
 	require.NoError(t, err)
@@ -87,7 +88,7 @@ func (p *sesPair) register() {
 // start begins a write or a send of up to eight packets.
 func (p *sesPair) start() {
 	lengths := []uint32{0, 1, pairMTU - 1, pairMTU, pairMTU + 1, 3 * pairMTU, 8*pairMTU - 5}
-	o := ses.Operation{
+	o := msg.Operation{
 		Opcode: ses.OpcodeWrite, Relative: true, Job: 1, Generation: p.gen, Key: 9,
 		Length: lengths[p.rng.IntN(len(lengths))],
 	}
@@ -162,8 +163,8 @@ func (p *sesPair) deliver() {
 	q := p.toTarget[i]
 	r := q.request
 	require.Equal(p.t, q.header, r.AppendTo(nil))
-	var d ses.Decision
-	p.target.Receive(&r, ses.Arrival{Peer: pairPeer, Payload: int(q.Length)}, &d)
+	var d msg.Decision
+	p.target.Receive(&r, msg.Arrival{Peer: pairPeer, Payload: int(q.Length)}, &d)
 	if d.NACK {
 		return // it stays in the network and comes again
 	}
@@ -188,7 +189,7 @@ func (p *sesPair) answer() {
 	h := a.packet.Message()
 	m := p.live[h]
 	require.NotNil(p.t, m, "the message ended before its packets were answered")
-	var ev ses.Event
+	var ev msg.Event
 	var err error
 	if a.reply == nil {
 		err = p.in.RxAck(p.now, a.packet, 1, &ev)
@@ -196,7 +197,7 @@ func (p *sesPair) answer() {
 		_, err = p.in.RxRsp(p.now, a.packet, ses.FormResponse, a.reply, &ev)
 	}
 	require.NoError(p.t, err)
-	if ev.Kind == ses.EventDone {
+	if ev.Kind == msg.EventDone {
 		p.end(m, ev.Outcome)
 		delete(p.live, h)
 	}

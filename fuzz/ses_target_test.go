@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -23,18 +24,18 @@ const (
 
 // A targetWorld is a target and what was opened in it, as plain lists.
 type targetWorld struct {
-	*ses.Target
+	*msg.Target
 	regions  []ses.Region  // of resource index 0, and only there
 	receives []ses.Receive // of resource index 1
 	ep       ses.Handle
-	errands  []ses.Errand // begun and not done
+	errands  []msg.Errand // begun and not done
 	short    int          // requests that a short way has judged
 }
 
 // newTargetWorld opens memory at the ends of the address space, empty, of one
 // byte, closed for writing, closed for reading, and for another job.
 func newTargetWorld(t testing.TB) *targetWorld {
-	tg, err := ses.NewTarget(ses.TargetConfig{
+	tg, err := msg.NewTarget(ses.TargetConfig{
 		MTU: targetMTU, Processes: 2, Indices: 2, Regions: 8, Receives: 16, Messages: targetMessages, Pending: targetPending,
 		AtomicOps: math.MaxUint32, AtomicTypes: math.MaxUint32,
 	})
@@ -84,10 +85,10 @@ func inside(at uint64, n uint32, base, length uint64) bool {
 }
 
 // check holds a decision to what the header may do, told from the lists alone.
-func (w *targetWorld) check(t *testing.T, r *ses.Request, a ses.Arrival, d *ses.Decision) {
+func (w *targetWorld) check(t *testing.T, r *ses.Request, a msg.Arrival, d *msg.Decision) {
 	t.Helper()
 	if d.NACK {
-		require.Equal(t, ses.Decision{NACK: true, Check: ses.CheckRecord}, *d)
+		require.Equal(t, msg.Decision{NACK: true, Check: ses.CheckRecord}, *d)
 	} else {
 		require.NoError(t, d.Response.Validate())
 		require.Equal(t, a.Mode == ses.ModeUUD, d.Response.Opcode == ses.ResponseNone, "a datagram has no answer, all else one")
@@ -141,7 +142,7 @@ func (w *targetWorld) check(t *testing.T, r *ses.Request, a ses.Arrival, d *ses.
 	require.True(t, a.Mode != ses.ModeRUDI || g.Idempotent)
 }
 
-func (w *targetWorld) checkSend(t *testing.T, r *ses.Request, d *ses.Decision) {
+func (w *targetWorld) checkSend(t *testing.T, r *ses.Request, d *msg.Decision) {
 	require.Equal(t, ses.ResourceIndex(1), r.Index)
 	require.Equal(t, targetJob, r.JobID)
 	w.checkBuffer(t, d.Address, d.Length)
@@ -160,7 +161,7 @@ func (w *targetWorld) checkBuffer(t *testing.T, at uint64, n uint32) {
 // may do meanwhile, as choice says. What is read has a place in a buffer.
 func (w *targetWorld) comeBack(t *testing.T, choice byte) {
 	require.LessOrEqual(t, w.Pending(), targetPending)
-	var x ses.Errand
+	var x msg.Errand
 	if choice&1 != 0 && w.Target.Errand(&x) {
 		require.NoError(t, x.Operation.Validate(targetMTU))
 		if p, ok := w.PullOf(x.Handle); ok {
@@ -191,7 +192,7 @@ func (w *targetWorld) end(t *testing.T, what string, args ...any) {
 		w.ClosePeer(peer, nil)
 	}
 	require.Zero(t, w.Messages(), append([]any{what}, args...)...)
-	var x ses.Errand
+	var x msg.Errand
 	for w.Target.Errand(&x) {
 		w.errands = append(w.errands, x)
 	}
@@ -203,7 +204,7 @@ func (w *targetWorld) end(t *testing.T, what string, args ...any) {
 
 // hostile builds a request from 12 bytes: a good fragment of a write in which
 // they overwrite what they choose.
-func hostile(op []byte) (r ses.Request, a ses.Arrival) {
+func hostile(op []byte) (r ses.Request, a msg.Arrival) {
 	pick := func(b byte, of ...uint32) uint32 { return of[int(b)%len(of)] }
 	r.Form = ses.Form(1 + op[0]%3)
 	r.Opcode = ses.Opcode(op[1] & 0x3f)
@@ -230,18 +231,18 @@ func hostile(op []byte) (r ses.Request, a ses.Arrival) {
 
 // judge is Receive, after a look at what the short ways say: nothing else, where they
 // say something.
-func (w *targetWorld) judge(t *testing.T, r *ses.Request, a ses.Arrival) (d ses.Decision) {
-	var x ses.Expected
+func (w *targetWorld) judge(t *testing.T, r *ses.Request, a msg.Arrival) (d msg.Decision) {
+	var x msg.Expected
 	short := false
 	if r.Form == ses.FormStandard && r.Opcode.IsPlain() && a.Mode <= ses.ModeROD {
-		v := (*ses.StandardView)(r.Standard.AppendTo(nil))
+		v := (*msg.StandardView)(r.Standard.AppendTo(nil))
 		short = w.Expect(v, uint16(a.Peer), a, &x)
 		require.True(t, short || w.Follow(v, uint16(a.Peer), a) == nil)
 	}
 	w.Receive(r, a, &d)
 	if short {
 		w.short++
-		want := ses.Decision{
+		want := msg.Decision{
 			Action: ses.ActionPlace, Complete: x.Complete, HasData: x.HasData, Length: x.Length, Offset: x.Offset,
 			Address: x.Address, Cookie: x.Cookie, HeaderData: x.HeaderData, Response: d.Response,
 		}
@@ -282,7 +283,7 @@ func FuzzSESTarget(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			a := ses.Arrival{Payload: len(raw) - n, Mode: ses.Mode(binary.BigEndian.Uint16(raw) % 4)}
+			a := msg.Arrival{Payload: len(raw) - n, Mode: ses.Mode(binary.BigEndian.Uint16(raw) % 4)}
 			d := w.judge(t, &r, a)
 			w.check(t, &r, a, &d)
 		}

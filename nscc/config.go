@@ -53,7 +53,7 @@ const (
 	// ProfileHTSim needs exact counts of received bytes. The rounding of rcvd_bytes can
 	// take bytes in flight below zero, and then a quick adapt ignores marks for four
 	// billion bytes, in the simulator too. Report the sizes of the packets under an
-	// acknowledgement, as package pds/pdc does, not what [RcvdTracker.Advance] returns;
+	// acknowledgement, as package internal/pdc does, not what [RcvdTracker.Advance] returns;
 	// with only Advance use ProfileSpec.
 	ProfileHTSim
 	// ProfileHTSimWide is ProfileHTSim with the accumulator widened to 64 bits.

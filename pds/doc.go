@@ -3,7 +3,7 @@
 // Package pds is the packet delivery sublayer (PDS) on the wire: every header
 // of the sublayer to the bit, the enumerations of the fields, and the
 // arithmetic of packet sequence numbers. Package pds holds no state, unlike
-// package pds/pdc.
+// the contexts of package pds/pdc.
 //
 // A header is a plain struct with one method set: Decode fills an existing
 // value from the front of a buffer and returns the bytes read, AppendTo

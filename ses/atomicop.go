@@ -47,12 +47,6 @@ func (o AtomicOpcode) IsSwap() bool {
 	return o-AtomicSwapEqual <= AtomicSwapGreater-AtomicSwapEqual
 }
 
-// noPayload reports whether no operand follows the header: a swap's operands are in
-// the extension.
-func (o AtomicOpcode) noPayload() bool {
-	return o.IsSwap() || o == AtomicRead || o == AtomicInvalidate
-}
-
 // isReserved reports whether the specification keeps o for later. 0xe0 to 0xfe
 // are the vendors'.
 func (o AtomicOpcode) isReserved() bool { return reservedAtomic(uint8(o), uint8(AtomicInvalidate)) }

@@ -25,7 +25,7 @@ var (
 	ErrAtomicType     = errors.New("ses: reserved atomic datatype")
 )
 
-// Errors of a [Target]'s tables, for its owner and never by a peer's doing.
+// Errors of a target's tables, for its owner and never by a peer's doing.
 var (
 	ErrFull     = errors.New("ses: table full")
 	ErrExists   = errors.New("ses: exists already")

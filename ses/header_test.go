@@ -262,7 +262,7 @@ func TestEnumStrings(t *testing.T) {
 	require.Equal(t, "RC_DROPPED", RCDropped.String())
 	require.Equal(t, "ReturnCode(48)", ReturnCode(0x30).String())
 	require.Equal(t, "UET_NO_RESPONSE", ResponseNone.String())
-	require.Equal(t, "UET_OVERFLOW", listOverflow.String())
+	require.Equal(t, "UET_OVERFLOW", ListOverflow.String())
 	require.Equal(t, "UET_AMO_INVAL", AtomicInvalidate.String())
 	require.Equal(t, "UET_TYPE_FP16", TypeFP16.String())
 	require.Equal(t, "AtomicType(18)", AtomicType(0x12).String())

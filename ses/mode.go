@@ -19,21 +19,3 @@ var modeNames = [...]string{"RUD", "ROD", "RUDI", "UUD"}
 
 // String returns the specification's abbreviation.
 func (m Mode) String() string { return enum.Name(modeNames[:], m) }
-
-// opsReliable are all opcodes of the specification but the datagram's.
-const opsReliable = (1<<(OpcodeMsgError+1) - 1) &^ (1 << OpcodeDatagramSend)
-
-// opsOf are the opcodes a mode carries: a datagram only over UUD, and over RUDI
-// only operations harmless when done twice.
-var opsOf = [...]uint64{
-	ModeRUD:  opsReliable,
-	ModeROD:  opsReliable,
-	ModeRUDI: 1<<OpcodeNoOp | 1<<OpcodeWrite | 1<<OpcodeRead,
-	ModeUUD:  1 << OpcodeDatagramSend,
-}
-
-// carries reports whether mode m carries opcode o.
-func (m Mode) carries(o Opcode) bool { return int(m) < len(opsOf) && o.in(opsOf[m]) }
-
-// opsOfForm are the opcodes each request form has.
-var opsOfForm = [...]uint64{FormSmall: opsSmall, FormMedium: opsMedium, FormStandard: ^uint64(0)}

@@ -41,10 +41,8 @@ const (
 	opsAtomic     = 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic | 1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
 	opsRendezvous = 1<<OpcodeRendezvousSend | 1<<OpcodeRendezvousTSend
 	opsDeferrable = 1<<OpcodeDeferrableSend | 1<<OpcodeDeferrableTSend
-	opsTagged     = 1<<OpcodeTaggedSend | 1<<OpcodeRendezvousTSend | 1<<OpcodeDeferrableTSend |
-		1<<OpcodeTSendAtomic | 1<<OpcodeTSendFetchingAtomic
-	opsExtended  = opsAtomic | opsRendezvous
-	opsOwnLayout = opsExtended | opsDeferrable | 1<<OpcodeDeferrableRTR // not a bare Standard
+	opsExtended   = opsAtomic | opsRendezvous
+	opsOwnLayout  = opsExtended | opsDeferrable | 1<<OpcodeDeferrableRTR // not a bare Standard
 
 	opsSmall = 1<<OpcodeNoOp | 1<<OpcodeWrite | 1<<OpcodeRead | 1<<OpcodeAtomic | 1<<OpcodeFetchingAtomic
 	// opsMedium adds the sends for one packet; all further opcodes need the standard form.

@@ -34,8 +34,8 @@ func (o ResponseOpcode) isReserved() bool { return o > ResponseNone && o < respo
 type List uint8
 
 const (
-	listExpected List = 0 // a posted buffer; also for RMA
-	listOverflow List = 1 // the list of unexpected messages; with NO_MATCH, a deferrable send remembered there
+	ListExpected List = 0 // a posted buffer; also for RMA
+	ListOverflow List = 1 // the list of unexpected messages; with NO_MATCH, a deferrable send remembered there
 )
 
 var listNames = [...]string{"UET_EXPECTED", "UET_OVERFLOW"}
@@ -145,14 +145,6 @@ func (h *Response) AppendTo(b []byte) []byte {
 	binary.BigEndian.PutUint32(p[4:], uint32(h.Generation)<<24|uint32(h.JobID))
 	binary.BigEndian.PutUint32(p[8:], h.ModifiedLength)
 	return b
-}
-
-// PutDefault writes the default response to a request: success, and the whole
-// message.
-func PutDefault(b *[ResponseLen]byte, v *StandardView) {
-	binary.BigEndian.PutUint16(b[0:], uint16(ResponseDefault)<<8|uint16(RCOK))
-	*(*[6]byte)(b[2:]) = *(*[6]byte)(v[2:])  // message_id, ri_generation, job_id
-	*(*[4]byte)(b[8:]) = *(*[4]byte)(v[40:]) // request_length
 }
 
 // Validate reports an undefined version, opcode or return code, and the opcode

@@ -7,9 +7,9 @@ import "github.com/uetcc/uetcc/internal/enum"
 // A ReturnCode is the verdict of a response, 6 bits. Source: table 3-19.
 type ReturnCode uint8
 
-// The return codes, as given by a [Target] and taken by an [Initiator]. The RCAT and
+// The return codes, as given by a target and taken by an initiator. The RCAT and
 // RCHost codes and the codes of floating point are the host's to give, see
-// [Target.Fail].
+// Fail of the root package's Endpoint.
 const (
 	RCNull               ReturnCode = 0x00 // success, from the PDS alone
 	RCOK                 ReturnCode = 0x01 // success
@@ -41,7 +41,7 @@ const (
 	RCBadJobID           ReturnCode = 0x1b // no such job, or a resource closed to the job
 	RCBadMKey            ReturnCode = 0x1c // no region has the key
 	RCBadAddr            ReturnCode = 0x1d // the packet ends behind the buffer
-	RCCancelled          ReturnCode = 0x1e // given up by the initiator, see [Initiator.Cancel]
+	RCCancelled          ReturnCode = 0x1e // given up by the initiator
 	RCUndeliverable      ReturnCode = 0x1f // the target has no process at all
 	RCUncor              ReturnCode = 0x20 // not cured by repeating: an unknown version, an impossible response
 	RCUncorTransient     ReturnCode = 0x21 // an error perhaps cured by repeating

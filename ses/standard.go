@@ -5,6 +5,8 @@ package ses
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/uetcc/uetcc/internal/standard"
 )
 
 // StandardLen is the length of a [Standard] request without extension, bytes.
@@ -84,16 +86,7 @@ func (h *Standard) put(p *[StandardLen]byte) {
 	if h.Flags&FlagSOM == 0 {
 		place = uint64(length14(h.PayloadLength))<<32 | uint64(h.MessageOffset)
 	}
-	putStandard(p, h.BufferOffset, h.Key, place, h.Initiator, h.RequestLength)
-}
-
-// putStandard writes all but the common fields; place is header_data, or the packet's place in the message.
-func putStandard(p *[StandardLen]byte, offset, key, place uint64, initiator, length uint32) {
-	binary.BigEndian.PutUint64(p[12:], offset)
-	binary.BigEndian.PutUint32(p[20:], initiator)
-	binary.BigEndian.PutUint64(p[24:], key)
-	binary.BigEndian.PutUint64(p[atPlace:], place)
-	binary.BigEndian.PutUint32(p[40:], length)
+	standard.Put(p, h.BufferOffset, h.Key, place, h.Initiator, h.RequestLength)
 }
 
 // Validate reports an undefined version ([ErrVersion]) or opcode ([ErrOpcode]).

@@ -158,7 +158,7 @@ type Config struct {
 
 	Series *SeriesConfig // what of the run is sampled over time; nil: nothing
 
-	// Frame is called for each packet that reaches a host with a [Node]; nil: not. A packet cut
+	// Frame is called for each packet that reaches a host, with [NodeEndpoint]; nil: not. A packet cut
 	// by a switch, as shown by the DSCP, has the bytes as sent.
 	Frame func(now link.Ps, host int, f *Frame)
 

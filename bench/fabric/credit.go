@@ -182,7 +182,6 @@ func (s *light) control(host uint32, p packet, credit rccc.Quanta) {
 
 // creditArrives takes in a control packet of the credit loop, at either end.
 func (s *light) creditArrives(conn, pkt uint32) {
-	s.count.CreditsArrived++
 	if s.pool.pkts[pkt].flags&flagAckReq != 0 {
 		s.wanted(conn, pkt, rccc.ArrivalRequest)
 	} else {

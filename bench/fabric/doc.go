@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fabric simulates hosts, links and switches packet by packet. At each host is a
-// [Node]: an uetcc.Endpoint with its own bytes on the wire ([NodeEndpoint], [NewWorld]), or a
+// Package fabric simulates hosts, links and switches packet by packet. At each host is
+// an uetcc.Endpoint with its own bytes on the wire ([NodeEndpoint], [NewWorld]), or a
 // light transport around real congestion control contexts ([NodeLight]).
 //
 // A run has one seed and no clock: the same [Config] gives the same [Result], byte for byte,

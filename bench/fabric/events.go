@@ -75,6 +75,7 @@ type eventQueue struct {
 	cur     []slot // the group that is being handed out, sorted
 	curNext int
 	late    agenda.Agenda[slot] // events of that group which were pushed during it, beyond lateMoves places from its end
+	before  slot                // the last slot in cur handed out before the first of late; none waits: the greatest
 
 	// The contents of the buckets: chunks of two cache lines, linked from the last of a
 	// bucket to the first and on. Chunk 0 is not used.
@@ -97,6 +98,7 @@ func newEventQueue(horizon int64) *eventQueue {
 	}
 	q.groupShift = q.shift + groupBits
 	q.length = 1 << q.groupShift
+	q.before = noLate
 	return q
 }
 
@@ -132,6 +134,9 @@ func (q *eventQueue) pushOutside(at, ahead int64, s slot) {
 // lateMoves is the most events of the group at hand passed in sorting a late event in.
 const lateMoves = 16
 
+// noLate is eventQueue.before while no late event waits.
+const noLate = ^slot(0)
+
 // insert adds s to the group being handed out. While late events wait in the heap all new
 // events go there, so events of the same time keep the order of pushing: of equals the
 // events in cur were pushed first.
@@ -139,6 +144,7 @@ func (q *eventQueue) insert(s slot) {
 	n := len(q.cur)
 	if q.late.Len() > 0 || n-q.curNext > lateMoves && q.cur[n-lateMoves-1] > s.last() {
 		q.late.Push(int64(s.off()), s)
+		q.before = min(q.before, s.last())
 		return
 	}
 	q.cur = append(q.cur, s)
@@ -188,20 +194,23 @@ func (q *eventQueue) newChunk() uint32 {
 // drained reports whether the group at hand is used up: advance comes next.
 func (q *eventQueue) drained() bool { return q.curNext == len(q.cur) && q.late.Len() == 0 }
 
-// take hands out the next event of the group at hand, if no late events wait.
-func (q *eventQueue) take() slot {
-	i := q.curNext
-	q.curNext = i + 1
-	return q.cur[i]
+// take hands out the next event of the group at hand; false: the first late event comes before it.
+func (q *eventQueue) take() (s slot, ok bool) {
+	if i := q.curNext; i < len(q.cur) && q.cur[i] <= q.before {
+		q.curNext = i + 1
+		return q.cur[i], true
+	}
+	return 0, false
 }
 
-// takeLate hands out the next event of the group at hand while late events wait.
+// takeLate hands out the first late event.
 func (q *eventQueue) takeLate() slot {
-	if off, _ := q.late.Next(); q.curNext == len(q.cur) || off < int64(q.cur[q.curNext].off()) {
-		_, s := q.late.Pop()
-		return s
+	_, s := q.late.Pop()
+	q.before = noLate
+	if at, ok := q.late.Next(); ok {
+		q.before = newSlot(at, 0, 0).last()
 	}
-	return q.take()
+	return s
 }
 
 // time is when an event of the group at hand is due, ps.

@@ -31,10 +31,8 @@ func (q *eventQueue) pop() (event, bool) {
 		}
 		q.advance(group)
 	}
-	var e slot
-	if q.late.Len() == 0 {
-		e = q.take()
-	} else {
+	e, ok := q.take()
+	if !ok {
 		e = q.takeLate()
 	}
 	return event{at: q.time(e), what: e.what(), kind: e.kind()}, true

@@ -29,16 +29,8 @@ func (s outcome) heldOf(t *transfer) map[string]float64 {
 	if !s.cfg.Held {
 		return nil
 	}
-	var ns [heldReasons]int64
-	if s.world != nil {
-		ns = s.world.hosts[t.flow.Src].heldTowards(t.flow.Dst)
-	} else {
-		w := s.waited[t.conn]
-		w.note(s.nowNs(), ccc.StateIdle, ccc.ReasonBacklog)
-		ns = w.ns
-	}
 	held := map[string]float64{}
-	for why, n := range ns {
+	for why, n := range s.equipment.held(t) {
 		if why != int(ccc.ReasonBacklog) && n > 0 {
 			held[ccc.Reason(why).String()] = float64(n) / 1000
 		}
@@ -46,10 +38,18 @@ func (s outcome) heldOf(t *transfer) map[string]float64 {
 	return held
 }
 
-// heldTowards is the endpoint's count for the context towards a host.
-func (h *Host) heldTowards(to int) (ns [heldReasons]int64) {
+// held is for results.
+func (s *light) held(t *transfer) [heldReasons]int64 {
+	w := s.waited[t.conn]
+	w.note(s.nowNs(), ccc.StateIdle, ccc.ReasonBacklog)
+	return w.ns
+}
+
+// held is the endpoint's count for the context towards the destination.
+func (s endpoints) held(t *transfer) (ns [heldReasons]int64) {
 	var v ccc.View
-	if c := h.contexts[to]; h.e != nil && c != 0 && h.e.CC().Refresh(c, &v) {
+	h := s.world.hosts[t.flow.Src]
+	if c := h.contexts[t.flow.Dst]; h.e != nil && c != 0 && h.e.CC().Refresh(c, &v) {
 		ns = v.Snapshot().Held
 	}
 	return ns

@@ -18,7 +18,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// A Host is a node with an [uetcc.Endpoint]: a Host sends and receives the endpoint's own
+// A Host has an [uetcc.Endpoint]: a Host sends and receives the endpoint's own
 // packets, moves payloads from memory to memory, and starts messages.
 type Host struct {
 	w       *World
@@ -151,7 +151,7 @@ func (h *Host) Restart() error {
 			h.expect(m)
 		}
 	}
-	h.s.watchNode(uint32(h.id))
+	endpoints{h.s}.watch(uint32(h.id))
 	return nil
 }
 
@@ -236,11 +236,11 @@ func (h *Host) submit(m *Message) (uetcc.Handle, error) {
 
 // stir sends packets that may go now.
 func (h *Host) stir() {
-	h.s.kickNode(uint32(h.id))
+	h.s.kick(uint32(h.id))
 }
 
-// Receive implements [Node].
-func (h *Host) Receive(_ link.Ps, f *Frame) {
+// receive takes in a packet. Frame and bytes are the caller's again afterwards.
+func (h *Host) receive(f *Frame) {
 	if h.e == nil {
 		return
 	}
@@ -310,8 +310,9 @@ func contentOf(p *uetcc.Payload) Content {
 	return Content{uint32(p.Address >> 32), uint32(p.Address), p.Length}
 }
 
-// Transmit implements [Node]: replies go first, but not for long while data waits.
-func (h *Host) Transmit(_ link.Ps, paused bool, f *Frame) bool {
+// transmit describes the next packet to send in f, whose Bytes are empty and have room for 256;
+// false: none. Replies go first, but not for long while data waits.
+func (h *Host) transmit(paused bool, f *Frame) bool {
 	if h.e == nil {
 		return false
 	}
@@ -356,17 +357,20 @@ func (h *Host) describe(f *Frame) {
 	}
 }
 
-// Deadline implements [Node].
-func (h *Host) Deadline() (link.Ps, bool) {
+// deadline is when to call tick, ps; never: nothing waits for time to pass.
+func (h *Host) deadline() int64 {
 	if h.e == nil {
-		return 0, false
+		return never
 	}
 	at, ok := h.e.NextDeadline()
-	return link.Ps(at) * link.Nanosecond, ok
+	if !ok {
+		return never
+	}
+	return at * int64(link.Nanosecond)
 }
 
-// Tick implements [Node].
-func (h *Host) Tick(link.Ps) {
+// tick does the work due. An early call does no harm.
+func (h *Host) tick() {
 	if h.e != nil {
 		h.e.Tick(h.now())
 		h.poll()

@@ -137,7 +137,6 @@ func (s *light) probe(conn uint32) {
 
 // probeArrives turns a probe into an acknowledgement with its number.
 func (s *light) probeArrives(pkt uint32) {
-	s.count.ProbesArrived++
 	p, d := &s.pool.pkts[pkt], &s.pool.details[pkt]
 	conn, number := p.to.conn(), d.pend
 	d.psn = max(s.receivers[conn].cack, 1) - 1

@@ -20,7 +20,7 @@ type light struct {
 	records     rings[record] // of all senders
 	bitmaps     rings[uint64] // of all receivers
 	side        []uint64      // of all entropy schemes
-	psnRange    uint32        // of the longest connection; endpoints have their own, and here is 1
+	psnRange    uint32        // of the longest connection; of endpoints that of Config
 	rto         int64         // ps
 	mem         *memory       // behind one host; nil: none
 	restored    int64         // windows that a slow memory gave back

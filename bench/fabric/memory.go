@@ -114,9 +114,6 @@ func (s *light) behindMemory(host uint32) bool { return s.mem != nil && host == 
 func (s *sim) store(pkt uint32) {
 	p, d, m := &s.pool.pkts[pkt], &s.pool.details[pkt], s.mem
 	d.at = s.now
-	if s.ends != nil {
-		d.psn = s.ends.flying[pkt].rest.Offset >> 12
-	}
 	err := m.ctl.Submit(s.nowNs(), hbm.Request{
 		Requester: m.requester[p.to.conn()], Addr: uint64(p.to.conn())<<36 + uint64(d.psn)<<12,
 		Bytes: int64(p.size) - s.cfg.header(), Tag: uint64(pkt),
@@ -181,29 +178,24 @@ func (s *sim) retire() {
 			}
 			pkt := uint32(d.Tag)
 			m.network -= d.Bytes
-			s.written(pkt)
+			s.deliver(uint32(m.cfg.Host), pkt)
 		}
 	}
 	s.memoryChanged()
 }
 
-// written takes in a packet whose payload is in memory.
-func (s *sim) written(pkt uint32) {
-	if s.ends == nil {
-		s.data(pkt)
-		return
-	}
+// stateOfMemory is what an endpoint is to say of a packet whose payload is in memory.
+func (s endpoints) stateOfMemory(pkt uint32) pdc.AckState {
 	d := s.pool.details[pkt]
 	s.tellOfMemory(&d)
-	s.deliver(uint32(s.mem.cfg.Host), pkt, pdc.AckState{
+	return pdc.AckState{
 		Type: pds.CCNSCC, Pend: d.pend, Restore: d.restore, Service: uint16(nscc.ServiceTimeOf((s.now - d.at) / 1000)),
-	})
+	}
 }
 
-// isData reports whether a packet of an endpoint brings payload.
-func (s *sim) isData(pkt uint32) bool {
-	p := &s.pool.pkts[pkt]
-	return p.flags&flagAnswer == 0 && p.dscp.Class() == switchq.ClassLow && s.ends.flying[pkt].rest.Length > 0
+// isData reports whether a packet brings payload.
+func (s *wires) isData(p *packet) bool {
+	return p.flags&flagAnswer == 0 && p.dscp.Class() == switchq.ClassLow && int64(p.size) > s.cfg.header()
 }
 
 // tellOfMemory fills in what the acknowledgement of packet d says of the memory.

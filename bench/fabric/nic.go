@@ -57,10 +57,30 @@ func (s *light) answer(host, pkt uint32) {
 }
 
 // kick has a host send, now or when the link is free.
-func (s *light) kick(host uint32) {
+func (s *wires) kick(host uint32) {
 	if s.idle(host) {
-		s.serve(host)
+		s.ask(host)
 	}
+}
+
+// ask asks a host whose link is free for the next packet.
+func (s *wires) ask(host uint32) {
+	paused, until := false, int64(0)
+	if s.pfc != nil {
+		paused, until = s.pfc.dataPaused(host, s.now)
+	}
+	if s.equipment.serve(host, paused) {
+		if busy := s.ports[host].busy; busy > s.now {
+			until = busy
+		}
+		s.wakeAt(host, until)
+	}
+}
+
+// send puts a packet of a host on the link.
+func (s *wires) send(host, pkt uint32) {
+	s.tell(PacketSent, pkt)
+	s.transmit(&s.ports[host], host, pkt, &s.pool.pkts[pkt])
 }
 
 // idle reports whether the link of a host is free; a busy link wakes the host later.
@@ -76,13 +96,9 @@ func (s *wires) idle(host uint32) bool {
 	return true
 }
 
-// serve sends the next packet of a host whose link is free.
-func (s *light) serve(host uint32) {
-	n, p := &s.nics[host], &s.ports[host]
-	paused, until := false, int64(0)
-	if s.pfc != nil {
-		paused, until = s.pfc.dataPaused(host, s.now)
-	}
+// serve is for the network.
+func (s *light) serve(host uint32, paused bool) bool {
+	n := &s.nics[host]
 	for sent := false; !sent; {
 		data := n.ready.n > 0 && !paused
 		switch {
@@ -97,16 +113,11 @@ func (s *light) serve(host uint32) {
 			conn := n.ready.first
 			n.ready.take(s.senders[conn].after)
 			sent = s.sendTurn(host, conn)
-		case n.ready.n > 0:
-			s.wakeAt(host, until)
-			return
 		default:
-			return
+			return n.ready.n > 0
 		}
 	}
-	if n.answers.n > 0 || n.ready.n > 0 {
-		s.wakeAt(host, p.busy)
-	}
+	return n.answers.n > 0 || n.ready.n > 0
 }
 
 // sendTurn gives a connection its turn and puts it back in line if it has more.
@@ -140,6 +151,5 @@ func (s *light) sendAnswer(host, pkt uint32) {
 			d.at = int64(s.receivers[s.pool.pkts[pkt].to.conn()].gaps) // ooo_count
 		}
 	}
-	s.tell(PacketSent, pkt)
-	s.transmit(&s.ports[host], host, pkt, &s.pool.pkts[pkt])
+	s.send(host, pkt)
 }

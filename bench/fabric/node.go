@@ -9,26 +9,38 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A Node is the equipment of a host: packets in, packets out, a deadline and a tick. The
-// simulator calls the nodes of a run from one goroutine, and asks for a packet only while the
-// link of the host is free, so a node keeps no queue of data.
-type Node interface {
-	// Receive takes in a packet that has reached the host. Frame and bytes are the simulator's
-	// again when the call returns.
-	Receive(now link.Ps, f *Frame)
+// The equipment is what sits at the hosts of a part of a run, the seam between network and
+// transports: packets in, packets out, deadlines and ticks. A packet is known by its number in
+// the pool. Hosts of a part are called from one goroutine, and asked for a packet only
+// while their link is free, so they keep no queue of data.
+type equipment interface {
+	// receive takes over a packet that has reached a host.
+	receive(host, pkt uint32)
 
-	// Transmit describes the next packet to send in f, whose Bytes are empty and have room for
-	// 256; false: no packet. While data is paused only control packets may go.
-	Transmit(now link.Ps, paused bool, f *Frame) bool
+	// serve puts the next packet of a host on the link by wires.send; true: ask again, once the
+	// packet is sent or the pause is over. While data is paused only control packets may go.
+	serve(host uint32, paused bool) bool
 
-	// Deadline is when to call Tick; false: nothing waits for time to pass.
-	Deadline() (link.Ps, bool)
+	// tick does the work of a deadline: of an event that the equipment has pushed.
+	tick(kind eventKind, what uint32)
 
-	// Tick does the work due. An early call does no harm.
-	Tick(now link.Ps)
+	// begin begins a transfer.
+	begin(i uint32)
+
+	// touch and touchMore read in advance what a batch needs, see touching.
+	touch(b *batch) uint64
+	touchMore(b *batch) uint64
+
+	describe(x *PacketState, pkt uint32)      // fills in what only the ends know
+	windowOf(conn uint32) int64               // bytes
+	markedOf(conn uint32) int64               // packets of data that arrived with CE
+	held(t *transfer) (ns [heldReasons]int64) // how long its data waited
 }
 
-// A Frame is a packet between a node and the link.
+// endpoints are the equipment of a part with an endpoint at each host.
+type endpoints struct{ *sim }
+
+// A Frame is a packet between an endpoint and the link.
 type Frame struct {
 	Host    int          // that it goes to; of one received: that it comes from
 	Bytes   []byte       // from the PDS header on; of one trimmed all that is left
@@ -59,18 +71,18 @@ func (f *Frame) payload(at int, n uint32) []byte {
 // UE Specification 3.6.12 for Ethernet and IP, and UDP.
 const overhead = 48
 
-// A flying packet is the network's data for a node besides a packet: 80 bytes, as large
+// A flying packet is the data of an endpoint's packet besides a packet: 80 bytes, as large
 // fabrics have tens of thousands under way and soon outgrow the cache.
 type flying struct {
 	head [63]byte // the headers
-	n    uint8    // bytes of them; 0: they are in nodes.long
+	n    uint8    // bytes of them; 0: they are in frames.long
 	from uint32   // host
 	rest Content
 }
 
-// nodes are the nodes of a run, with the network's data about them.
-type nodes struct {
-	node   []Node
+// frames are the contents of the packets of endpoints, and the network's data about hosts with an
+// endpoint.
+type frames struct {
 	flying []flying          // by packet
 	long   map[uint32][]byte // headers that do not fit into flying
 	tick   []int64           // by host: time of its pending evTick, ps; never: none
@@ -89,9 +101,9 @@ type route struct {
 	end      end
 }
 
-func newNodes(hosts uint32) *nodes {
-	n := &nodes{
-		node: make([]Node, hosts), tick: make([]int64, hosts), peer: make([]route, hosts),
+func newFrames(hosts uint32) *frames {
+	n := &frames{
+		tick: make([]int64, hosts), peer: make([]route, hosts),
 		ends: map[route]end{}, long: map[uint32][]byte{}, inRoom: make([]byte, 0, maxPacket), outRoom: make([]byte, 0, 256),
 	}
 	for i := range n.tick {
@@ -101,8 +113,8 @@ func newNodes(hosts uint32) *nodes {
 	return n
 }
 
-// forPart has the nodes' data not shared between the parts of a run.
-func (n *nodes) forPart() *nodes {
+// forPart has the data not shared between the parts of a run.
+func (n *frames) forPart() *frames {
 	own := *n
 	own.long, own.inRoom, own.outRoom = map[uint32][]byte{}, make([]byte, 0, maxPacket), make([]byte, 0, 256)
 	own.desk = desk{}
@@ -111,7 +123,7 @@ func (n *nodes) forPart() *nodes {
 }
 
 // room has a place for the headers of a packet.
-func (n *nodes) room(pkt uint32) {
+func (n *frames) room(pkt uint32) {
 	for len(n.flying) <= int(pkt) {
 		n.flying = append(n.flying, flying{})
 	}
@@ -136,35 +148,21 @@ func (s *wires) endBetween(from, to uint32) end {
 	return e
 }
 
-// serveNode sends the next packet of a host whose link is free. The next call comes when the
-// packet has been sent; the deadline is asked for when nothing is to be sent.
-func (s *sim) serveNode(host uint32) {
-	paused, until := false, int64(0)
-	if s.pfc != nil {
-		paused, until = s.pfc.dataPaused(host, s.now)
-	}
+// serve is for the network. An endpoint is asked again after each packet, and for the deadline
+// when nothing is to be sent.
+func (s endpoints) serve(host uint32, paused bool) bool {
 	f := &s.ends.out
 	*f = Frame{Bytes: s.ends.outRoom}
-	switch {
-	case s.ends.node[host].Transmit(link.Ps(s.now), paused, f):
+	if s.world.hosts[host].transmit(paused, f) {
 		s.launch(host, f)
-		s.wakeAt(host, s.ports[host].busy)
-		return
-	case paused:
-		s.wakeAt(host, until)
+		return true
 	}
-	s.watchNode(host)
+	s.watch(host)
+	return paused
 }
 
-// kickNode has a node send, now or when the link is free.
-func (s *sim) kickNode(host uint32) {
-	if s.idle(host) {
-		s.serveNode(host)
-	}
-}
-
-// launch puts a packet of a node on the link of its host.
-func (s *wires) launch(host uint32, f *Frame) {
+// launch makes a packet of a frame and sends it.
+func (s endpoints) launch(host uint32, f *Frame) {
 	n := s.ends
 	pkt := s.pool.get()
 	n.room(pkt)
@@ -182,12 +180,14 @@ func (s *wires) launch(host uint32, f *Frame) {
 	s.pool.pkts[pkt] = packet{
 		to: to, size: uint16(f.Size), ev: f.Entropy, dscp: f.DSCP, flags: s.sent(f),
 	}
-	s.tell(PacketSent, pkt)
-	s.transmit(&s.ports[host], host, pkt, &s.pool.pkts[pkt])
+	if s.mem != nil {
+		s.pool.details[pkt].psn = f.Content.Offset >> 12 // the place of the payload
+	}
+	s.send(host, pkt)
 }
 
-// sent counts a packet that a node sends, and says what kind it is of.
-func (s *wires) sent(f *Frame) uint8 {
+// sent counts a packet that an endpoint sends, and says what kind it is of.
+func (s endpoints) sent(f *Frame) uint8 {
 	switch pds.Type(f.Bytes[0] >> 3) {
 	case pds.TypeACK, pds.TypeACKCC, pds.TypeACKCCX:
 		s.count.Answers++
@@ -207,13 +207,14 @@ func (s *wires) sent(f *Frame) uint8 {
 	return 0
 }
 
-// deliver hands a packet to the node of the host.
-func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
+// receive is for the network.
+func (s endpoints) receive(host, pkt uint32) {
+	h := s.world.hosts[host]
 	n, p := s.ends, &s.pool.pkts[pkt]
 	x, f := &n.flying[pkt], &n.in
 	*f = Frame{
 		Host: int(x.from), Bytes: append(n.inRoom[:0], x.head[:x.n]...), Content: x.rest, Size: int64(p.size),
-		DSCP: p.dscp, Entropy: p.ev, CE: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0, State: state,
+		DSCP: p.dscp, Entropy: p.ev, CE: p.flags&flagCE != 0, Retx: p.flags&flagRTX != 0,
 		back: p.to ^ 1,
 	}
 	if x.n == 0 {
@@ -224,7 +225,12 @@ func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
 	if s.cfg.Frame != nil || !cut && x.rest.Message&atomicContent != 0 {
 		f.Bytes, f.Content = x.rest.appendTo(f.Bytes), Content{}
 	}
-	s.counted(p)
+	if p.flags&flagCE != 0 && p.flags&flagAnswer == 0 && !cut {
+		n.marked[p.to]++
+	}
+	if s.behindMemory(host) && s.isData(p) {
+		f.State = s.stateOfMemory(pkt)
+	}
 	s.pool.put(pkt)
 	if s.cfg.Frame != nil {
 		s.tellFrame(host, f)
@@ -232,66 +238,46 @@ func (s *sim) deliver(host, pkt uint32, state pdc.AckState) {
 	if cut {
 		f.Bytes, f.Content = f.Bytes[:min(len(f.Bytes), int(f.Size)-overhead)], Content{}
 	}
-	n.node[host].Receive(link.Ps(s.now), f)
-	s.kickNode(host)
+	h.receive(f)
+	s.kick(host)
 }
 
-// counted counts a packet that has reached a node.
-func (s *sim) counted(p *packet) {
-	switch {
-	case p.flags&flagCredit != 0:
-		s.count.CreditsArrived++
-	case p.flags&flagNack != 0:
-		s.count.Nacks++
-	case p.flags&flagAnswer != 0:
-		s.count.Acks++
-	case p.dscp.Class() == switchq.ClassMed:
-		s.count.HeadersDelivered++
-	default:
-		s.count.Delivered++
-		if p.flags&flagCE != 0 {
-			s.count.DeliveredMarked++
-			s.ends.marked[p.to]++
-		}
-	}
-}
-
-// watchNode makes sure a node is called in time.
-func (s *sim) watchNode(host uint32) {
+// watch makes sure an endpoint is called in time.
+func (s endpoints) watch(host uint32) {
 	n := s.ends
-	due, ok := n.node[host].Deadline()
-	if !ok || int64(due) >= n.tick[host] {
-		return
-	}
-	at := max(int64(due), s.now)
+	at := max(s.world.hosts[host].deadline(), s.now)
 	if at < n.tick[host] {
 		n.tick[host] = at
 		s.events.push(at, evTick, host)
 	}
 }
 
-// tick calls a node whose deadline has come. Time moves on before the next call, to the end of
-// the packet on the link if there is one, so that a node that is always due does not stop it.
-func (s *sim) tick(host uint32) {
-	n := s.ends
+// tick calls an endpoint whose deadline has come. Time moves on before the next call, to the end of
+// the packet on the link if there is one, so that an endpoint always due does not stop it.
+func (s endpoints) tick(_ eventKind, host uint32) {
+	n, h := s.ends, s.world.hosts[host]
 	if n.tick[host] != s.now {
 		return // a later event, which an earlier deadline has overtaken
 	}
 	n.tick[host] = never
-	due, ok := n.node[host].Deadline()
-	if !ok {
-		return
-	}
-	if int64(due) <= s.now {
-		n.node[host].Tick(link.Ps(s.now))
-		s.kickNode(host)
-		if due, ok = n.node[host].Deadline(); !ok || n.tick[host] != never {
+	due := h.deadline()
+	if due <= s.now {
+		h.tick()
+		s.kick(host)
+		if n.tick[host] != never {
 			return
 		}
-		if int64(due) <= s.now { // what is still due waits for the link: nothing can be sent before
-			due = link.Ps(max(s.now+int64(link.Nanosecond), s.ports[host].busy))
+		if due = h.deadline(); due <= s.now { // what is still due waits for the link: nothing can be sent before
+			due = max(s.now+int64(link.Nanosecond), s.ports[host].busy)
 		}
 	}
-	n.tick[host] = int64(due)
-	s.events.push(int64(due), evTick, host)
+	if due != never {
+		n.tick[host] = due
+		s.events.push(due, evTick, host)
+	}
+}
+
+// markedOf is for results.
+func (s endpoints) markedOf(conn uint32) int64 {
+	return s.ends.marked[source(conn)] + s.ends.marked[destination(conn)]
 }

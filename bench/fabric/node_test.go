@@ -9,40 +9,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/hw/link"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// A recorder is a node that only listens.
-type recorder struct{ got [][]byte }
-
-func (r *recorder) Receive(_ link.Ps, f *Frame)         { r.got = append(r.got, bytes.Clone(f.Bytes)) }
-func (r *recorder) Transmit(link.Ps, bool, *Frame) bool { return false }
-func (r *recorder) Deadline() (at link.Ps, ok bool)     { return 0, false }
-func (r *recorder) Tick(link.Ps)                        {}
-func headOf(n int) []byte                               { return bytes.Repeat([]byte{byte(n)}, n) }
+func headOf(n int) []byte { return bytes.Repeat([]byte{byte(n)}, n) }
 
 // Headers of any length arrive as they were sent, also after a packet with long ones was
 // dropped: the next packet under its number had the headers of the dropped one before.
 func TestFlyingHeaders(t *testing.T) {
-	s := newWorld(t, Config{Seed: 1}).s
-	r := &recorder{}
-	s.ends.node[1] = r
+	var got [][]byte
+	s := newWorld(t, Config{Seed: 1, Frame: func(_ link.Ps, _ int, f *Frame) { got = append(got, bytes.Clone(f.Bytes)) }}).s
 	send := func(n int) uint32 {
 		pkt := s.pool.get()
 		s.pool.put(pkt)
-		s.launch(0, &Frame{Host: 1, Bytes: headOf(n), Size: overhead + int64(n)})
+		endpoints{s}.launch(0, &Frame{Host: 1, Bytes: headOf(n), Size: overhead + int64(n)})
 		return pkt
 	}
 	for _, n := range []int{1, 56, 63, 64, 96, 97, 200} {
 		for _, next := range []int{56, 97} {
-			r.got = nil
-			s.deliver(1, send(n), pdc.AckState{})
+			got = nil
+			s.deliver(1, send(n))
 			lost := send(n)
 			s.dropped(lost)
 			again := send(next)
 			require.Equal(t, lost, again, "the number is in use again")
-			s.deliver(1, again, pdc.AckState{})
-			require.Equal(t, [][]byte{headOf(n), headOf(next)}, r.got)
+			s.deliver(1, again)
+			require.Equal(t, [][]byte{headOf(n), headOf(next)}, got)
 		}
 	}
 }

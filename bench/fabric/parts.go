@@ -138,6 +138,9 @@ func (s builder) separate(packets int64) {
 func (p *sim) share(s *sim, number uint16) {
 	events := p.events
 	*p = *s
+	if p.equipment = &p.light; p.world != nil {
+		p.equipment = endpoints{p}
+	}
 	p.events, p.part = events, number
 	p.trims, p.lost = map[uint32]int64{}, map[uint32]int64{}
 	p.calls, p.called = nil, nil

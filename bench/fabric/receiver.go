@@ -25,16 +25,15 @@ type receiver struct {
 	sender  rccc.Handle
 }
 
+func (s *light) markedOf(conn uint32) int64 { return s.receivers[conn].marked }
+
 // bitmap of what has arrived beyond cack, a ring by PSN.
 func (s *light) bitmap(r *receiver) []uint64 {
 	return s.bitmaps.slots[r.base : r.base+(r.mask+1)/64]
 }
 
-// receive takes in a packet at a host.
-func (s *sim) receive(host, pkt uint32) {
-	if s.cfg.Seen != nil {
-		s.show(pkt)
-	}
+// receive is for the network.
+func (s *light) receive(_, pkt uint32) {
 	p := &s.pool.pkts[pkt]
 	switch {
 	case p.isProbe():
@@ -50,8 +49,6 @@ func (s *sim) receive(host, pkt uint32) {
 		s.pool.put(pkt)
 	case p.dscp.Class() == switchq.ClassMed:
 		s.trimmed(pkt)
-	case s.behindMemory(host):
-		s.store(pkt)
 	default:
 		s.data(pkt)
 	}
@@ -70,10 +67,8 @@ func (s *light) data(pkt uint32) {
 	p, psn := &s.pool.pkts[pkt], s.pool.details[pkt].psn
 	conn := p.to.conn()
 	r := &s.receivers[conn]
-	s.count.Delivered++
 	s.observe(pkt)
 	if p.flags&flagCE != 0 {
-		s.count.DeliveredMarked++
 		r.marked++
 	}
 	s.wanted(conn, pkt, rccc.ArrivalData)
@@ -123,7 +118,6 @@ func (s *light) note(r *receiver, psn uint32) {
 func (s *light) trimmed(pkt uint32) {
 	p := &s.pool.pkts[pkt]
 	conn := p.to.conn()
-	s.count.HeadersDelivered++
 	s.observe(pkt)
 	if s.has(conn, s.pool.details[pkt].psn) {
 		s.acknowledge(conn, pkt)

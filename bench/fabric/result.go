@@ -270,7 +270,7 @@ func (s outcome) parameters() Parameters {
 		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd,
 		TargetQdelay: us(k.TargetQdelay * 1000),
 		Trim:         !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.header(), AckBytes: c.AckBytes,
-		PSNRange: s.shownRange(), RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
+		PSNRange: int64(s.psnRange), RTO: us(s.rto), SlowLinks: c.SlowLinks, DeadLinks: len(c.Matrix.Failures),
 		ECNMin: port.ECNMin, ECNMax: port.ECNMax, QueueLimit: port.LowLimit,
 		LastHopECNMin: last.ECNMin, LastHopECNMax: last.ECNMax, LastHopLimit: last.LowLimit,
 		TrimBytes: c.TrimBytes, Routing: c.Routing.String(), HostQueue: c.HostQueue.String(), NackRTT: !c.NoNackRTT, Reroute: us(int64(c.Reroute)), NICLatency: us(int64(c.NICLatency)), PairRTT: c.PairRTT, InferLoss: c.InferLoss,
@@ -318,7 +318,7 @@ func (s outcome) transferResults(r *Result) {
 		ideal := s.cfg.ideal(&t.flow)
 		res := TransferResult{
 			Src: t.flow.Src, Dst: t.flow.Dst, Bytes: t.flow.Size,
-			Connection: int(t.conn), Marked: s.markedOf(t.conn), Held: s.heldOf(t),
+			Connection: int(t.conn), Marked: s.equipment.markedOf(t.conn), Held: s.heldOf(t),
 			Start: -1, Arrived: -1, Finished: -1, FCT: -1, Ideal: us(int64(ideal)), Slowdown: -1,
 		}
 		if t.begun {
@@ -346,14 +346,6 @@ func (s outcome) transferResults(r *Result) {
 
 // connections is how many there are; pairs of endpoints.
 func (s *wires) connections() int { return len(s.hostOf) / 2 }
-
-// markedOf is how many packets of a connection arrived with CE.
-func (s outcome) markedOf(conn uint32) int64 {
-	if s.ends != nil {
-		return s.ends.marked[source(conn)] + s.ends.marked[destination(conn)]
-	}
-	return s.receivers[conn].marked
-}
 
 func (s outcome) pauseResults(r *Result) {
 	if s.pfc == nil {
@@ -394,12 +386,4 @@ func lowerBound(c *Config) link.Ps {
 		most = max(most, in[f.Dst], out[f.Src])
 	}
 	return link.Serialization(most, c.hostRate())
-}
-
-// shownRange is the PSN range of all hosts, 0 where each endpoint has its own.
-func (s outcome) shownRange() int64 {
-	if s.ends != nil {
-		return int64(s.cfg.MaxPSNRange)
-	}
-	return int64(s.psnRange)
 }

@@ -116,8 +116,7 @@ func (s *light) sendData(host, conn uint32, c *sender) {
 		c.timing = true
 		s.events.push(s.now+s.rto, evTimer, conn)
 	}
-	s.tell(PacketSent, pkt)
-	s.transmit(&s.ports[host], host, pkt, &s.pool.pkts[pkt])
+	s.send(host, pkt)
 }
 
 func (c *sender) dataFlags(again, ask bool) (f uint8) {
@@ -192,7 +191,6 @@ func (s *light) acknowledged(pkt uint32) {
 			s.release(c, psn, &a)
 		}
 	}
-	s.count.Acks++
 	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), a.Report())
 	a.Pend, a.Restore = d.pend, d.restore
 	before := c.ctx.Cwnd()
@@ -246,7 +244,6 @@ func (s *light) refused(pkt uint32) {
 	conn := p.to.conn()
 	c := &s.senders[conn]
 	c.heard = true
-	s.count.Nacks++
 	if int32(d.psn-c.cack) < 0 || s.record(c, d.psn).state != recordSent {
 		return // acknowledged or taken for lost meanwhile
 	}
@@ -267,6 +264,24 @@ func (s *light) refused(pkt uint32) {
 		own.OnNACK(s.nowNs(), n)
 	}
 	s.ready(conn)
+}
+
+// tick is for the network.
+func (s *light) tick(kind eventKind, what uint32) {
+	switch kind {
+	case evTimer:
+		s.timer(what)
+	case evCredit:
+		s.pace(what)
+	case evRequest:
+		s.request(what)
+	case evFabric:
+		s.step(what)
+	case evAllow:
+		s.allow(what)
+	case evProbe:
+		s.probe(what)
+	}
 }
 
 // timer takes packets that nothing was heard of for the retransmission timeout

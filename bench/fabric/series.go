@@ -177,14 +177,13 @@ func (a *sampler) read(s *sim, l *Line) float64 {
 		l.sent = p.passedBytes + p.queue.Counters().OutBytes
 		return float64(l.sent-before) * 8e12 / float64(a.interval)
 	}
-	return float64(s.windowOf(l.what))
+	return float64(s.equipment.windowOf(l.what))
 }
 
 // windowOf is the window of a connection, bytes; 0 while a connection of endpoints has none.
-func (s *sim) windowOf(conn uint32) int64 {
-	if s.ends == nil {
-		return s.senders[conn].ctx.Cwnd()
-	}
+func (s *light) windowOf(conn uint32) int64 { return s.senders[conn].ctx.Cwnd() }
+
+func (s endpoints) windowOf(conn uint32) int64 {
 	h := s.world.hosts[s.hostOf[source(conn)]]
 	if k := h.contexts[int(s.hostOf[destination(conn)])]; h.e != nil && k != 0 {
 		if c := h.e.CC().Context(k); c != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/hw/switchq"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // A sim is a run, or a part of a run: part 0 stands for the whole. A sim belongs to a single
@@ -16,7 +15,7 @@ import (
 // a sim, and an outcome reports the results.
 type sim struct {
 	light
-	world  *World   // of ends, if they are endpoints
+	world  *World   // nil: no endpoints
 	calls  []func() // for evCall
 	called []uint32 // free places in calls
 	series *sampler // nil: none
@@ -55,6 +54,7 @@ func newSim(c Config) (*sim, error) {
 		return nil, err
 	}
 	s := &sim{}
+	s.equipment = &s.light
 	s.cfg, s.params, s.net, s.pool, s.psnRange = c, params, n, &pool{}, 1
 	s.trims, s.lost = map[uint32]int64{}, map[uint32]int64{}
 	b := builder{s}
@@ -90,11 +90,6 @@ func newSim(c Config) (*sim, error) {
 	}
 	if c.Series != nil {
 		s.series = newSampler(s)
-	}
-	if s.ends == nil {
-		if err := b.makeCreditPorts(); err != nil {
-			return nil, err
-		}
 	}
 	b.equip()
 	b.startMemory()
@@ -148,10 +143,8 @@ func (s *sim) simulate() {
 		if q.curNext%touchBatch == 0 {
 			s.touching.touch(s)
 		}
-		var e slot
-		if q.late.Len() == 0 {
-			e = q.take()
-		} else {
+		e, ok := q.take()
+		if !ok {
 			e = q.takeLate()
 		}
 		at := q.time(e)
@@ -197,33 +190,21 @@ func (s *sim) nextGroup() bool {
 func (s *sim) handle(kind eventKind, what uint32) {
 	switch kind {
 	case evStart:
-		s.startTransfer(what)
-	case evTimer:
-		s.timer(what)
+		s.equipment.begin(what)
 	case evPause:
 		s.pauseArrives(what)
 	case evResume:
 		s.resumeArrives(what)
 	case evMemory:
 		s.retire()
-	case evCredit:
-		s.pace(what)
-	case evRequest:
-		s.request(what)
-	case evFabric:
-		s.step(what)
-	case evAllow:
-		s.allow(what)
-	case evTick:
-		s.tick(what)
 	case evCall:
 		s.call(what)
 	case evCalc:
 		s.app.computed(what)
-	case evProbe:
-		s.probe(what)
 	case evFault:
 		s.turn(what)
+	default:
+		s.equipment.tick(kind, what)
 	}
 }
 
@@ -257,13 +238,38 @@ func (s *sim) atHost(host, pkt uint32) {
 		return
 	}
 	s.tell(PacketArrived, pkt)
-	switch {
-	case s.ends == nil:
-		s.receive(host, pkt)
-	case s.behindMemory(host) && s.isData(pkt):
+	if s.cfg.Seen != nil {
+		s.show(pkt)
+	}
+	if s.behindMemory(host) && s.isData(&s.pool.pkts[pkt]) {
 		s.store(pkt)
+		return
+	}
+	s.deliver(host, pkt)
+}
+
+// deliver hands a packet to a host.
+func (s *sim) deliver(host, pkt uint32) {
+	s.counted(&s.pool.pkts[pkt])
+	s.equipment.receive(host, pkt)
+}
+
+// counted counts a packet that a host takes in.
+func (s *wires) counted(p *packet) {
+	switch {
+	case p.isProbe():
+		s.count.ProbesArrived++
+	case p.flags&flagCredit != 0:
+		s.count.CreditsArrived++
+	case p.flags&flagNack != 0:
+		s.count.Nacks++
+	case p.flags&flagAnswer != 0:
+		s.count.Acks++
+	case p.dscp.Class() == switchq.ClassMed:
+		s.count.HeadersDelivered++
 	default:
-		s.deliver(host, pkt, pdc.AckState{})
+		s.count.Delivered++
+		s.count.DeliveredMarked += int64(p.flags & flagCE)
 	}
 }
 
@@ -342,11 +348,8 @@ func (s *sim) hostFree(host uint32) {
 	if port.busy > s.now {
 		return // a resume overtook the wake-up; a later wake-up is pending
 	}
-	if port.wake = false; s.ends != nil {
-		s.serveNode(host)
-	} else {
-		s.serve(host)
-	}
+	port.wake = false
+	s.ask(host)
 }
 
 // dequeue sends the next packet of a switch's port.

@@ -94,7 +94,7 @@ func (t *touching) touchFirst(s *sim, b *batch, next []slot) {
 	t.sum += sum
 }
 
-// touchSecond reads the ports, and at hosts the connections.
+// touchSecond reads the ports.
 func (t *touching) touchSecond(s *sim, b *batch) {
 	var received, serving, finished uint32
 	sum, pkts, ports, hosts := uint64(0), s.pool.pkts, s.ports, s.hosts
@@ -113,23 +113,12 @@ func (t *touching) touchSecond(s *sim, b *batch) {
 		sum += ports[out].touch()
 	}
 	b.received.n, b.serving.n, b.finished.n = received, serving, finished
-	if s.ends != nil {
-		t.sum += sum + t.touchNodes(s, b)
-		return
-	}
-	for _, pkt := range b.received.all() {
-		sum += t.touchReceived(s, pkt)
-	}
-	for _, host := range b.serving.all() {
-		sum += t.touchServing(s, host)
-	}
-	t.sum += sum
+	t.sum += sum + s.equipment.touch(b)
 }
 
 func (p *port) touch() uint64 { return uint64(p.busy) + uint64(p.queue.Len()) }
 
-// touchThird reads the packets that leave the ports, and at hosts the connections' records
-// of packets.
+// touchThird reads the packets that leave the ports.
 func (t *touching) touchThird(s *sim, b *batch) {
 	sum, pkts, ports := uint64(0), s.pool.pkts, s.ports
 	for _, pkt := range b.arriving.all() {
@@ -145,52 +134,63 @@ func (t *touching) touchThird(s *sim, b *batch) {
 			sum += uint64(pkts[id].at)
 		}
 	}
-	if s.ends != nil {
-		t.sum += sum
-		t.touchHosts(s, b)
-		return
-	}
+	t.sum += sum + s.equipment.touchMore(b)
+}
+
+// touch reads the connections of packets that are at their hosts, and of those that go next.
+func (s *light) touch(b *batch) (sum uint64) {
 	for _, pkt := range b.received.all() {
-		sum += t.touchRecords(s, pkt)
+		sum += s.touchReceived(pkt)
+	}
+	for _, host := range b.serving.all() {
+		sum += s.touchServing(host)
+	}
+	return sum
+}
+
+// touchMore reads the connections' records of packets.
+func (s *light) touchMore(b *batch) (sum uint64) {
+	for _, pkt := range b.received.all() {
+		sum += s.touchRecords(pkt)
 	}
 	for _, host := range b.serving.all() {
 		if n := &s.nics[host]; n.ready.n > 0 {
 			c := &s.senders[n.ready.first]
-			sum += uint64(s.record(c, c.next).sent) + t.touchSide(s, n.ready.first)
+			sum += uint64(s.record(c, c.next).sent) + s.touchSide(n.ready.first)
 		}
 	}
-	t.sum += sum
+	return sum
 }
 
 // touchReceived reads the connection of a packet that is at its host.
-func (t *touching) touchReceived(s *sim, pkt uint32) uint64 {
+func (s *light) touchReceived(pkt uint32) uint64 {
 	p := &s.pool.pkts[pkt]
 	sum := uint64(s.pool.details[pkt].psn)
 	if p.to.isSource() {
-		return sum + t.touchSender(s, p.to.conn())
+		return sum + s.touchSender(p.to.conn())
 	}
 	return sum + uint64(s.receivers[p.to.conn()].cack)
 }
 
 // touchServing reads what a host sends next.
-func (t *touching) touchServing(s *sim, host uint32) uint64 {
+func (s *light) touchServing(host uint32) uint64 {
 	n := &s.nics[host]
 	sum := uint64(0)
 	if n.answers.n > 0 {
 		sum = uint64(s.pool.pkts[n.answers.first].at) + uint64(s.pool.details[n.answers.first].psn)
 	}
 	if n.ready.n > 0 {
-		sum += t.touchSender(s, n.ready.first)
+		sum += s.touchSender(n.ready.first)
 	}
 	return sum
 }
 
-func (t *touching) touchSender(s *sim, conn uint32) uint64 {
+func (s *light) touchSender(conn uint32) uint64 {
 	c := &s.senders[conn]
 	return uint64(c.ctx.WaitingRtx()) + uint64(c.ctx.Cwnd()) + uint64(c.ctx.State()) + uint64(c.cack) + uint64(c.acked)
 }
 
-func (t *touching) touchRecords(s *sim, pkt uint32) uint64 {
+func (s *light) touchRecords(pkt uint32) uint64 {
 	p, psn := &s.pool.pkts[pkt], s.pool.details[pkt].psn
 	conn := p.to.conn()
 	if !p.to.isSource() {
@@ -198,27 +198,24 @@ func (t *touching) touchRecords(s *sim, pkt uint32) uint64 {
 		return s.bitmap(r)[psn&r.mask/64]
 	}
 	c := &s.senders[conn]
-	return uint64(s.record(c, psn).sent) + uint64(s.record(c, c.cack).sent) + t.touchSide(s, conn)
+	return uint64(s.record(c, psn).sent) + uint64(s.record(c, c.cack).sent) + s.touchSide(conn)
 }
 
-func (t *touching) touchSide(s *sim, conn uint32) uint64 {
+func (s *light) touchSide(conn uint32) uint64 {
 	if side := s.sideOf(conn); len(side) > 0 {
 		return side[0]
 	}
 	return 0
 }
 
-// touchNodes reads the headers of packets that are at a host, and the hosts that take part.
-func (t *touching) touchNodes(s *sim, b *batch) uint64 {
-	sum, n := uint64(0), s.ends
+// touch reads the headers of packets that are at a host, and the hosts that take part.
+func (s endpoints) touch(b *batch) (sum uint64) {
+	n := s.ends
 	for _, pkt := range b.received.all() {
 		if int(pkt) < len(n.flying) {
 			x := &n.flying[pkt]
 			sum += uint64(x.head[0]) + uint64(x.rest.Length)
 		}
-	}
-	if s.world == nil {
-		return sum
 	}
 	for _, pkt := range b.received.all() {
 		if h := s.world.hosts[s.pool.pkts[pkt].at]; h.e != nil {
@@ -234,22 +231,21 @@ func (t *touching) touchNodes(s *sim, b *batch) uint64 {
 	return sum
 }
 
-// touchHosts has endpoints load what the packets at hand need.
-func (t *touching) touchHosts(s *sim, b *batch) {
-	if s.world == nil {
-		return
-	}
+// touchMore has endpoints load what the packets at hand need.
+func (s endpoints) touchMore(b *batch) uint64 {
+	in := &s.touching.in
 	for _, pkt := range b.received.all() {
 		h, x := s.world.hosts[s.pool.pkts[pkt].at], &s.ends.flying[pkt]
 		if h.e != nil {
-			t.in[0].Packet = x.head[:x.n]
-			h.e.Prefetch(t.in[:])
+			in[0].Packet = x.head[:x.n]
+			h.e.Prefetch(in[:])
 		}
 	}
-	t.in[0].Packet = nil // stands for an acknowledgement, which lets a packet go
+	in[0].Packet = nil // stands for an acknowledgement, which lets a packet go
 	for _, host := range b.serving.all() {
 		if h := s.world.hosts[host]; h.e != nil {
-			h.e.Prefetch(t.in[:])
+			h.e.Prefetch(in[:])
 		}
 	}
+	return 0
 }

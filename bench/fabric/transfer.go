@@ -2,7 +2,11 @@
 
 package fabric
 
-import "github.com/uetcc/uetcc/hw/link"
+import (
+	"cmp"
+
+	"github.com/uetcc/uetcc/hw/link"
+)
 
 // A transfer is a line of the matrix under way.
 type transfer struct {
@@ -50,7 +54,7 @@ func (s builder) connect() error {
 			s.infer[i].due, s.infer[i].at = never, never
 		}
 	}
-	return s.layOut(recordLimit())
+	return cmp.Or(s.layOut(recordLimit()), s.makeCreditPorts())
 }
 
 func (s builder) addTriggers() {
@@ -88,8 +92,8 @@ func (s builder) newConnection(f Flow) uint32 {
 	return conn
 }
 
-// start begins a transfer: its bytes become backlog of its connection.
-func (s *light) start(i uint32) {
+// begin begins a transfer: its bytes become backlog of its connection.
+func (s *light) begin(i uint32) {
 	t := &s.transfers[i]
 	c := &s.senders[t.conn]
 	if c.started == 0 {

@@ -100,15 +100,7 @@ func (s *wires) tellPacket(event PacketEvent, pkt uint32) {
 	if x.From = x.Src; x.Kind == PacketAck || x.Kind == PacketNack {
 		x.From = x.Dst
 	}
-	if s.ends != nil {
-		s.ends.describe(x, pkt)
-	} else {
-		d := &s.pool.details[pkt]
-		x.PSN, x.Next = d.psn, d.cack
-		if x.Kind == PacketData && !x.Trimmed {
-			x.Payload = int64(p.size) - HeaderBytes
-		}
-	}
+	s.equipment.describe(x, pkt)
 	if s.crew != nil {
 		s.keptPackets = append(s.keptPackets, *x)
 		s.told = append(s.told, told{at: s.now, packet: &s.keptPackets[len(s.keptPackets)-1]})
@@ -134,8 +126,18 @@ func (p *pool) renumber(pkt uint32, number uint64) {
 	p.numbers[pkt] = number
 }
 
-// describe fills in the header of an endpoint's packet.
-func (n *nodes) describe(x *PacketState, pkt uint32) {
+// describe is for watchers.
+func (s *light) describe(x *PacketState, pkt uint32) {
+	d := &s.pool.details[pkt]
+	x.PSN, x.Next = d.psn, d.cack
+	if x.Kind == PacketData && !x.Trimmed {
+		x.Payload = x.Size - HeaderBytes
+	}
+}
+
+// describe fills in the header of the packet.
+func (s endpoints) describe(x *PacketState, pkt uint32) {
+	n := s.ends
 	f := &n.flying[pkt]
 	head := f.head[:f.n]
 	if f.n == 0 {

@@ -16,15 +16,16 @@ type wires struct {
 	now    int64 // ps
 	count  Totals
 
-	ends     *nodes           // content of nodes' packets; nil: light packets
-	faults   *faults          // nil: no random loss
-	outages  *outages         // nil without Config.Faults
-	detours  *detours         // around known dead links; nil: no detours
-	choosers []chooser        // by switch; nil with [RoutingEntropy]
-	owner    []uint32         // by port of a switch: the switch; nil without choosers
-	pfc      *pfcState        // nil: no pauses
-	minded   bool             // mind has work
-	trims    map[uint32]int64 // time of the first trim or drop of a port, ps
+	equipment equipment        // what sits at the hosts
+	ends      *frames          // content of endpoints' packets; nil: light packets
+	faults    *faults          // nil: no random loss
+	outages   *outages         // nil without Config.Faults
+	detours   *detours         // around known dead links; nil: no detours
+	choosers  []chooser        // by switch; nil with [RoutingEntropy]
+	owner     []uint32         // by port of a switch: the switch; nil without choosers
+	pfc       *pfcState        // nil: no pauses
+	minded    bool             // mind has work
+	trims     map[uint32]int64 // time of the first trim or drop of a port, ps
 
 	crew    *crew       // nil: the run is not divided
 	part    uint16      // number in the run

@@ -41,17 +41,8 @@ func (s builder) addTransfers() error {
 	return nil
 }
 
-// startTransfer begins a transfer.
-func (s *sim) startTransfer(i uint32) {
-	if s.world != nil {
-		s.begin(i)
-	} else {
-		s.start(i)
-	}
-}
-
 // begin posts the message of a transfer of a host of this part.
-func (s *sim) begin(i uint32) {
+func (s endpoints) begin(i uint32) {
 	w := s.world
 	t := &s.transfers[i]
 	t.begun, t.started = true, s.now

@@ -38,7 +38,8 @@ func NewWorld(c Config) (*World, error) {
 // addHosts gives each host of a run its endpoint.
 func (s builder) addHosts() error {
 	w := &World{s: s.sim}
-	s.world, s.ends = w, newNodes(s.hosts)
+	s.world, s.ends, s.psnRange = w, newFrames(s.hosts), uint32(s.cfg.MaxPSNRange)
+	s.equipment, s.cfg.Seen = endpoints(s), nil
 	s.cfg.degree = s.cfg.degrees()
 	for i := range int(s.hosts) {
 		h := &Host{w: w, s: s.sim, id: i, desk: &s.ends.desk}
@@ -46,7 +47,6 @@ func (s builder) addHosts() error {
 			return fmt.Errorf("host %d: %w", i, err)
 		}
 		w.hosts = append(w.hosts, h)
-		s.ends.node[i] = h
 	}
 	return nil
 }

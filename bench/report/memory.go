@@ -8,9 +8,9 @@ import (
 	"unsafe"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/nscc"
-	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // A footprint is the memory of something; limit 0 is no goal. Others is the memory

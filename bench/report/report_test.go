@@ -19,7 +19,7 @@ import (
 func TestEveryJobNamesBenchmarksThatExist(t *testing.T) {
 	exist := [len(sides)]map[string]bool{}
 	for i, globs := range [len(sides)][]string{
-		{"../*_test.go", "../fabric/*_test.go", "../../pds/pdc/*_test.go"},
+		{"../*_test.go", "../fabric/*_test.go", "../../internal/pdc/*_test.go"},
 		{"../peers/*/*_test.go"},
 	} {
 		exist[i] = map[string]bool{}

@@ -22,7 +22,7 @@ type side struct {
 }
 
 var sides = [...]side{
-	ourSide:  {"ours", ".", []string{"./bench", "./bench/fabric", "./pds/pdc"}},
+	ourSide:  {"ours", ".", []string{"./bench", "./bench/fabric", "./internal/pdc"}},
 	peerSide: {"peers", "bench/peers", []string{"./..."}},
 }
 

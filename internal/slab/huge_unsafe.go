@@ -9,18 +9,17 @@ import (
 	"unsafe"
 )
 
-// huge is make([]T, n) on huge pages, nil for an array too small to be worth huge pages. The
-// array begins on a boundary of huge pages and takes whole pages, or the ends, maybe all of
-// the array, would lie on small pages. Without huge pages the array still works, so errors
-// of the system do not matter.
-func huge[T any](n int) []T {
-	size := uintptr(n) * unsafe.Sizeof(*new(T))
+// advise asks for huge pages under all of s, unless s is too small to be worth huge pages. The
+// first and the last huge page may have neighbours of s, too: then arrays made one after the other
+// share a page, and an array takes no more memory than s has. Without huge pages s still works, so
+// errors of the system do not matter.
+func advise[T any](s []T) {
+	size := uintptr(len(s)) * unsafe.Sizeof(*new(T))
 	if size < hugePage {
-		return nil
+		return
 	}
-	size = (size + hugePage - 1) &^ (hugePage - 1)
-	p := unsafe.Pointer(unsafe.SliceData(make([]byte, size+hugePage)))
-	p = unsafe.Add(p, -uintptr(p)%hugePage)
-	_ = syscall.Madvise(unsafe.Slice((*byte)(p), size), syscall.MADV_HUGEPAGE)
-	return unsafe.Slice((*T)(p), n)
+	first := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
+	end := (first + size + hugePage - 1) &^ (hugePage - 1)
+	first &^= hugePage - 1
+	_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, first, end-first, syscall.MADV_HUGEPAGE)
 }

@@ -16,36 +16,39 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// From the size of a huge page on an array begins with one.
-func TestMakeBeginsWithAHugePage(t *testing.T) {
-	require.Nil(t, huge[byte](hugePage-1))
-	var all [][]byte
-	for n := hugePage; n < 8*hugePage; n += hugePage/2 + 12345 {
-		s := huge[byte](n)
-		require.Len(t, s, n)
-		require.Zero(t, uintptr(unsafe.Pointer(&s[0]))%hugePage)
-		all = append(all, s, make([]byte, 40_000)) // the next one begins elsewhere
-	}
-	runtime.KeepAlive(all)
-}
-
-// Where the kernel tells what was asked for, it was: whole pages, the last one included.
+// Where the kernel tells what was asked for, it was: for each page with a byte of the array,
+// wherever the array begins.
 func TestMakeAsksForHugePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage/enabled"); err != nil {
 		t.Log("no huge pages to ask for here")
 		return
 	}
-	for n, pages := range map[int]uintptr{hugePage: 1, hugePage + 1: 2} {
+	var all [][]byte
+	for _, n := range []int{hugePage, hugePage + 1, 2*hugePage - 12345, 5*hugePage + 1} {
 		s := Make[byte](n)
+		all = append(all, s, make([]byte, 40_000)) // the next one begins elsewhere
 		first := uintptr(unsafe.Pointer(&s[0]))
-		flags, err := flagsOf(first, first+pages*hugePage)
-		if err != nil {
-			t.Log("no list of mappings here")
-			return
+		for at := first &^ (hugePage - 1); at < first+uintptr(n); at += hugePage {
+			flags, err := flagsOf(at, at+hugePage)
+			if err != nil {
+				t.Log("no list of mappings here")
+				return
+			}
+			require.Contains(t, flags, "hg", "%d bytes", n)
 		}
-		require.Contains(t, flags, "hg", "%d bytes", n)
-		runtime.KeepAlive(s)
 	}
+	runtime.KeepAlive(all)
+}
+
+// An array takes the memory of its elements, and no page more than the allocator's rounding.
+func TestMakeTakesNoMore(t *testing.T) {
+	const n = 2*hugePage + 100_000
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s := Make[byte](n)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(n+16<<10))
+	runtime.KeepAlive(s)
 }
 
 // flagsOf returns what the kernel says of the mapping that holds all from first to end.

@@ -6,7 +6,7 @@
 //
 // Both have a fixed size, hold no pointer the collector would follow, allocate
 // nothing after construction and are safe for concurrent use without a lock.
-// The typed tables of pds/pdc and ccc only translate addresses and identities
+// The typed tables of internal/pdc and ccc only translate addresses and identities
 // into keys.
 //
 // # Memory order

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msg
+
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/ses"
+)
+
+// Most messages are written to the same few addresses and keys of a process. The permission
+// of an earlier message holds for the first packet of such a message too, except for the
+// place in the region, and the first packet's permission holds for the rest, as long as the
+// target is still in the same epoch, see follow.go.
+
+// A grant records a permission for later writes with the same address and key.
+type grant struct {
+	head   head   // of a passed packet, see grantHead
+	key    uint64 // memory_key
+	base   uint64 // of the region
+	length uint64 // bytes of the region
+	cookie uint64
+	at     uint32 // see atOf
+	epoch  uint32 // of the target then; 0: no grant
+	region ses.Handle
+	entry  uint32
+	_      [8]byte
+}
+
+// maxGrants bounds the table of a target: few regions are in use at a time.
+const maxGrants = 1 << 10
+
+// grantHead is the part of the first eight bytes a grant is about: all but the message_id
+// and the flags for the packet's position in the message.
+const grantHead = head(headMask &^ (0xffff<<32 | uint64(flagsOnly)<<48))
+
+// grantAt returns the place of the grant for an address and a key. Only grants of passed
+// packets are kept, so peers cannot choose collisions.
+func (t *Target) grantAt(key uint64, at uint32) *grant {
+	i := (key ^ uint64(bits.ReverseBytes32(at))) * 0x9e3779b97f4a7c15 >> 32
+	return &t.grants[i&uint64(len(t.grants)-1)]
+}
+
+// allow lets later writes pass as r has, the first packet of its message.
+func (t *Target) allow(r *ses.Request, p *plan) {
+	if r.Form == ses.FormStandard && r.Opcode == ses.OpcodeWrite {
+		g, x := t.grantAt(r.Key, atOf(r)), &t.regions[slotOf(p.region)]
+		*g = grant{
+			head: headOf(r) & grantHead, at: atOf(r), key: r.Key, base: x.Base, length: x.Length, cookie: x.Cookie,
+			epoch: t.epoch, region: p.region, entry: p.entry,
+		}
+	}
+}
+
+// Expected is the verdict of [Target.Expect] on a passing request: place Length bytes at
+// Address and answer with the default response, see [PutDefault]. The fields mean the same
+// as in a [Decision].
+type Expected struct {
+	Address, Cookie, HeaderData uint64
+	Offset, Length              uint32
+	Complete, HasData           bool
+
+	m *Record // of the packet
+	g *grant  // by which the packet begins a message of several packets
+}
+
+// Expect describes in x the action of [Target.Receive] for a request of [ModeRUD] or
+// [ModeROD] whose questions were all answered before: a packet of a write, or of a send
+// except the first. Otherwise Expect reports false, and the request is for Receive. Nothing
+// has changed: once the packet counts as arrived, [Target.Take] does the work of Receive.
+// near is as in [Target.Follow], the quicker call in the middle of a message.
+func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bool {
+	*x = Expected{}
+	if v.flags()&ses.FlagSOM == 0 {
+		return t.expectLater(v, near, a, x)
+	}
+	g := t.grantAt(v.key(), v.at())
+	if (g.key^v.key())|uint64((g.head^head(v.word()))&grantHead)|uint64(g.at^v.at()) != 0 || g.epoch != t.epoch {
+		return false
+	}
+	off, n := v.bufferOffset(), v.requestLength()
+	if off > g.length || uint64(n) > g.length-off {
+		return false
+	}
+	x.Address, x.Cookie, x.Length = g.base+off, g.cookie, min(n, t.mtu)
+	if x.Complete = v.isWhole(); x.Complete {
+		x.HasData, x.HeaderData = v.data()
+		return n <= t.mtu && int(n) <= a.Payload
+	}
+	x.g = g
+	_, under := t.messages.find(pair{a.Peer, uint64(v.messageID())})
+	return n > t.mtu && a.Payload == int(t.mtu) && !under && !t.Scarce(a.Peer)
+}
+
+// expectLater is Expect for a packet behind the first of a message.
+func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expected) bool {
+	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
+	if m.differs(v, v.head()&^(head(ses.FlagEOM)<<48), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.requestLength() {
+		return false
+	}
+	off, n := v.MessageOffset(), uint32(v.PayloadLength())
+	end := uint64(off) + uint64(n)
+	if n-1 >= t.mtu || int(n) > a.Payload || n > m.length-m.seen ||
+		end > uint64(m.length) || (end == uint64(m.length)) != v.flags().Has(ses.FlagEOM) {
+		return false
+	}
+	x.m, x.Address, x.Cookie, x.Offset, x.Length = m, m.base+uint64(off), m.cookie, off, n
+	if x.Complete = n == m.length-m.seen; x.Complete {
+		x.HasData, x.HeaderData = m.hasData, m.headerData
+	}
+	return true
+}
+
+// Take counts the bytes of the request just described by Expect in x as arrived.
+func (t *Target) Take(v *StandardView, a Arrival, x *Expected) {
+	m := x.m
+	if g := x.g; g != nil {
+		m, _ = t.open(v.head()&^(head(flagsOnly)<<48), v.requestLength(), a.Peer)
+		m.base, m.cookie, m.limit, m.region, m.entry = x.Address, x.Cookie, m.length, g.region, g.entry
+		m.gen = ses.Generation(m.head >> 24)
+		m.hasData, m.headerData = v.data()
+		m.key, m.offset, m.at, m.epoch = v.key(), v.bufferOffset(), v.at(), t.epoch
+	}
+	if m != nil {
+		if m.seen += x.Length; x.Complete {
+			t.drop(m)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msg
+
+import (
+	"github.com/uetcc/uetcc/ses"
+)
+
+// Opcodes each kind of resource index can serve.
+const (
+	kindMemoryOps = 1<<ses.OpcodeWrite | 1<<ses.OpcodeRead | 1<<ses.OpcodeAtomic | 1<<ses.OpcodeFetchingAtomic
+	kindQueueOps  = 1<<ses.OpcodeSend | 1<<ses.OpcodeDatagramSend | 1<<ses.OpcodeRendezvousSend | 1<<ses.OpcodeDeferrableSend | opsTagged
+)
+
+var kindOps = [...]uint64{ses.IndexMemory: kindMemoryOps, ses.IndexQueue: kindQueueOps, ses.IndexBoth: kindMemoryOps | kindQueueOps}
+
+// OpenIndex opens a resource index, enabled, and returns the generation required of
+// requests: the former life's plus 1. now is in nanoseconds.
+//
+// Errors: [ErrNotFound] for the process, [ErrRange], [ErrExists], [ErrHeldBack]
+// (closed and opened too often in too short a time).
+func (t *Target) OpenIndex(now int64, process ses.Handle, ri ses.ResourceIndex, x ses.Index) (ses.Generation, error) {
+	e, _, err := t.entryOf(process, ri)
+	if err != nil {
+		return 0, err
+	}
+	if e.state != ses.IndexInvalid {
+		return 0, ses.ErrExists
+	}
+	if int(x.Kind) >= len(kindOps) || x.Job > ses.AnyJob {
+		return 0, ses.ErrRange
+	}
+	if e.heldBack(now, t.hold) {
+		return 0, ses.ErrHeldBack
+	}
+	e.kind, e.job, e.state = x.Kind, x.Job, ses.IndexEnabled
+	return e.gen, nil
+}
+
+// CloseIndex withdraws a resource index with regions and receive buffers. A late packet is
+// refused even after the index has been opened again, data still being read for a
+// rendezvous send is not placed, and a deferred send is asked for and then refused. The
+// cost grows with the number of regions.
+//
+// Errors: [ErrNotFound], [ErrRange].
+func (t *Target) CloseIndex(now int64, process ses.Handle, ri ses.ResourceIndex) error {
+	e, n, err := t.validEntry(process, ri)
+	if err != nil {
+		return err
+	}
+	for i := range t.regions {
+		if h := t.regionSlots.handle(uint32(i)); h>>16&1 == 1 && t.regions[i].entry == n {
+			_ = t.Withdraw(h)
+		}
+	}
+	for e.head != 0 {
+		t.consume(e.head - 1)
+	}
+	t.dropPending(n)
+	e.state = ses.IndexInvalid
+	e.renewed(now, t.hold)
+	t.changed()
+	return nil
+}
+
+// SetIndexState enables or disables an open resource index. A queue a ROD
+// send found empty is generation-disabled until SetIndexState enables the queue again.
+//
+// Errors: [ErrNotFound], [ErrRange].
+func (t *Target) SetIndexState(process ses.Handle, ri ses.ResourceIndex, s ses.IndexState) error {
+	e, _, err := t.validEntry(process, ri)
+	switch {
+	case err != nil:
+		return err
+	case s < ses.IndexEnabled || s > ses.IndexGenDisabled:
+		return ses.ErrRange
+	}
+	e.state = s
+	t.changed()
+	return nil
+}
+
+// IndexState tells the state of a resource index: [IndexInvalid] if not open,
+// [IndexGenDisabled] also when a ROD send has found the queue empty.
+//
+// Errors: [ErrNotFound] for the process, [ErrRange].
+func (t *Target) IndexState(process ses.Handle, ri ses.ResourceIndex) (ses.IndexState, error) {
+	e, _, err := t.entryOf(process, ri)
+	if err != nil {
+		return ses.IndexInvalid, err
+	}
+	return e.state, nil
+}
+
+// Renew moves an open resource index to its next generation, so packets of the old
+// generation are refused from here on, and returns the new generation. now is in
+// nanoseconds.
+//
+// Errors: [ErrNotFound], [ErrRange], [ErrHeldBack] (renewed more than 120 times
+// in a Hold, after a burst of 128).
+func (t *Target) Renew(now int64, process ses.Handle, ri ses.ResourceIndex) (ses.Generation, error) {
+	e, _, err := t.validEntry(process, ri)
+	if err != nil {
+		return 0, err
+	}
+	if e.heldBack(now, t.hold) {
+		return 0, ses.ErrHeldBack
+	}
+	e.renewed(now, t.hold)
+	t.changed()
+	return e.gen, nil
+}
+
+// An entry is a row of the resource-index table.
+type entry struct {
+	renewAt    int64  // when the next change of generation would be on time
+	head, tail uint32 // receive queue: slot + 1
+	job        ses.JobID
+	kind       ses.IndexKind
+	state      ses.IndexState
+	gen        ses.Generation
+}
+
+// admits reports whether a queue is open to a job.
+func (e *entry) admits(job ses.JobID) bool { return e.job == ses.AnyJob || e.job == job }
+
+// Generations have 8 bits. A value must not come back while a packet of the former life can
+// be under way, so any [TargetConfig.Hold] sees fewer than 256 changes: a burst of
+// renewBurst, then renewRate evenly, and one more when the index is closed.
+const (
+	renewBurst = 128
+	renewRate  = 120
+)
+
+// renewed moves e to its next generation.
+func (e *entry) renewed(now, hold int64) {
+	e.renewAt = now + max(e.renewAt-now, 0) + hold/renewRate + 1
+	e.gen++
+}
+
+func (e *entry) heldBack(now, hold int64) bool {
+	return e.renewAt-now > (renewBurst-1)*(hold/renewRate+1)
+}
+
+// entryOf returns the row of a resource index and the row number.
+func (t *Target) entryOf(process ses.Handle, ri ses.ResourceIndex) (*entry, uint32, error) {
+	i, ok := t.processSlots.at(process)
+	if !ok {
+		return nil, 0, ses.ErrNotFound
+	}
+	if int(ri) >= t.perProcess {
+		return nil, 0, ses.ErrRange
+	}
+	n := i*uint32(t.perProcess) + uint32(ri)
+	return &t.entries[n], n, nil
+}
+
+// validEntry is entryOf for an open index.
+func (t *Target) validEntry(process ses.Handle, ri ses.ResourceIndex) (*entry, uint32, error) {
+	e, n, err := t.entryOf(process, ri)
+	if err == nil && e.state == ses.IndexInvalid {
+		err = ses.ErrNotFound
+	}
+	return e, n, err
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msg
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/internal/splitmix"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// An InitiatorConfig gives the bounds of an [Initiator].
+type InitiatorConfig struct {
+	MTU      uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192
+	Messages int    // messages in progress at a time, at most 65535
+	// Retries is how often a message is sent again after RC_NO_MATCH or
+	// RC_DISABLED_GEN, and how often after RC_BAD_GENERATION. 0 means 5, the
+	// most is 50.
+	Retries int
+	// Backoff is the wait before the first retry of an unmatched message,
+	// nanoseconds; each further retry doubles the wait. 0 means 50 ms.
+	Backoff int64
+
+	// SwapBoth has the request_length of a compare and swap count both operands in full, 32
+	// bytes, as the reference provider does. Otherwise request_length counts a single operand.
+	// A [Target] takes both forms.
+	SwapBoth bool
+}
+
+const (
+	defaultRetries = 5
+	maxRetries     = 50
+	defaultBackoff = 50e6
+	maxBackoff     = int64(10e9) // doubling ends here
+)
+
+func validateInitiator(c *InitiatorConfig) error {
+	return cmp.Or(
+		checkMTU("InitiatorConfig.MTU", c.MTU),
+		check.Range(ses.ErrConfig, "InitiatorConfig.Messages", c.Messages, 1, maxSlots-1),
+		check.Range(ses.ErrConfig, "InitiatorConfig.Retries", c.Retries, 0, maxRetries),
+		check.Range(ses.ErrConfig, "InitiatorConfig.Backoff", c.Backoff, 0, maxBackoff),
+	)
+}
+
+// An Initiator is the side of a FEP that starts messages: it cuts them into
+// packets, gives each message an id unique among the FEP's live messages, and turns the
+// responses into a single completion. Single writer.
+type Initiator struct {
+	mtu      uint32
+	retries  uint8
+	swapBoth bool
+	backoff  int64
+	lastID   ses.MessageID
+	ids      *[1 << 16]uint16 // by message_id: slot of the live message plus 1, 0 for none
+	slots    slots
+	messages []message
+	reply    ses.Reply // that is being taken in
+
+	mismatched uint64 // see Mismatched
+}
+
+// Mismatched returns how many responses differed in message_id or JobID from the answered
+// packet. Such responses are matched by handle all the same.
+func (in *Initiator) Mismatched() uint64 { return in.mismatched }
+
+// NewInitiator returns an initiator without messages. Errors wrap [ErrConfig].
+func NewInitiator(c InitiatorConfig) (*Initiator, error) {
+	if err := validateInitiator(&c); err != nil {
+		return nil, err
+	}
+	c.Retries = cmp.Or(c.Retries, defaultRetries)
+	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
+	return &Initiator{
+		mtu: c.MTU, retries: uint8(c.Retries), swapBoth: c.SwapBoth, backoff: c.Backoff,
+		ids: (*[1 << 16]uint16)(slab.Make[uint16](1 << 16)), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
+	}, nil
+}
+
+// Messages returns how many messages are in progress.
+func (in *Initiator) Messages() int { return in.slots.live }
+
+// Find returns the handle of the message with an id, 0 without such a message: a packet on the
+// return direction names the message by id.
+func (in *Initiator) Find(id ses.MessageID) ses.Handle {
+	if m := in.named(id); m != nil {
+		return m.handle
+	}
+	return 0
+}
+
+// named returns the live message with an id, nil if there is none.
+func (in *Initiator) named(id ses.MessageID) *message {
+	if i := in.ids[id]; i != 0 {
+		return &in.messages[i-1]
+	}
+	return nil
+}
+
+// Start begins a message; [Initiator.Next] gives its packets.
+//
+// Errors: [ErrFull], and errors of [Operation.Validate].
+func (in *Initiator) Start(o *Operation) (ses.Handle, error) {
+	if err := o.Validate(in.mtu); err != nil {
+		return 0, err
+	}
+	i, ok := in.slots.take()
+	if !ok {
+		return 0, ses.ErrFull
+	}
+	m := &in.messages[i]
+	m.begin(o, in.slots.handle(i), in.mtu)
+	if in.swapBoth && o.Opcode.IsAtomic() && o.Swap.Opcode.IsSwap() {
+		m.announce(swapBoth)
+	}
+	if m.is(kindNamed) {
+		in.name(m)
+	}
+	return m.handle, nil
+}
+
+// live returns the message of a handle, nil if over.
+func (in *Initiator) live(h ses.Handle) *message {
+	if i := int(slotOf(h)); i < len(in.messages) {
+		if m := &in.messages[i]; m.handle == h && h != 0 {
+			return m
+		}
+	}
+	return nil
+}
+
+// name gives m the next message_id not in use. 0 is no id: datagrams and forms without the
+// field have 0. More ids exist than messages, so an id is free.
+func (in *Initiator) name(m *message) {
+	for in.lastID++; in.lastID == 0 || in.ids[in.lastID] != 0; in.lastID++ {
+	}
+	m.setID(in.lastID)
+	in.ids[in.lastID] = uint16(slotOf(m.handle)) + 1
+}
+
+// unname gives the message_id of m back, if it has one.
+func (in *Initiator) unname(m *message) {
+	in.ids[m.id()] = 0 // that of 0 is 0 anyway
+}
+
+// Standing returns a number that changes when a message makes progress, with a probability of
+// all but 2^-64: a packet handed over or answered, data received, or a new beginning.
+func (in *Initiator) Standing(h ses.Handle) uint64 {
+	m := in.live(h)
+	if m == nil {
+		return 0
+	}
+	x := splitmix.Mix(uint64(m.sent)<<32 | uint64(m.outstanding))
+	x = splitmix.Mix(x ^ (uint64(m.received)<<32 | uint64(m.attempt)<<8 | uint64(m.state)))
+	return splitmix.Mix(x ^ uint64(m.handle))
+}
+
+// InFlight reports whether packets of a message are with the PDS.
+func (in *Initiator) InFlight(h ses.Handle) bool {
+	m := in.live(h)
+	return m != nil && m.outstanding != 0
+}
+
+// Cut has the packets of a message carry mtu bytes of payload, if less than now and before any
+// packet was handed over. The result is the bytes carried, 0 if the message is over. A target
+// limited to less than the MTU of the [InitiatorConfig] answers with RC_OP_VIOLATION and a
+// modified_length, and the message is cut again; Cut spares the next message the refusal.
+func (in *Initiator) Cut(h ses.Handle, mtu uint32) uint32 {
+	m := in.live(h)
+	if m == nil {
+		return 0
+	}
+	if m.sent == 0 && m.state == messageSending && m.takes(mtu) {
+		m.cut(mtu)
+	}
+	return m.mtu()
+}
+
+// Next describes in q the next packet of a message for the PDS, and returns the number of
+// packets like q at present: of the same payload length, none the last of the message, with
+// PacketHandles counting up from q's. After 0, ask again at the time at, or, if at is
+// math.MaxInt64, after an [EventReady].
+//
+// Report with [Initiator.Handed] the number taken by the PDS. All packets of a message go to
+// the same PDC in order, and the PDC's next message follows the packet with EOM.
+func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32, at int64) {
+	m := in.live(h)
+	switch {
+	case m == nil:
+		return 0, math.MaxInt64
+	case m.state == messageSending && m.sent < m.packets:
+		if m.is(kindLate) && m.notBefore > now {
+			return 0, m.notBefore
+		}
+		m.describe(m.sent, q)
+		return max(m.packets-m.sent-1, 1), now
+	case m.state == messageGivingUp:
+		// The notice goes out when no packet of the message is in flight, so none can arrive
+		// later and begin the message again.
+		m.describe(m.packets, q)
+		return 1, now
+	default:
+		return 0, math.MaxInt64
+	}
+}
+
+// Handed says the PDS has taken n of the packets described by [Initiator.Next]: answers are
+// now waited for. The error is [ErrStale], also for a larger n than described; then nothing
+// has changed.
+func (in *Initiator) Handed(h ses.Handle, n uint32) error {
+	m := in.live(h)
+	switch {
+	case m == nil:
+		return ses.ErrStale
+	case m.state == messageSending && n <= m.packets-m.sent:
+		if m.is(kindFetch) {
+			m.asked(n)
+		}
+		m.sent += n
+	case m.state == messageGivingUp && n == 1:
+		m.state = messageGivenUp
+	default:
+		return ses.ErrStale
+	}
+	m.outstanding += n
+	return nil
+}
+
+// PutHeader writes to the beginning of b the header of a packet handed to the PDS and not
+// answered yet. Results are the header's length and the payload to follow. The length is 0,
+// and nothing is written, without such a packet, or with b shorter than [TxReq].Header.
+func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
+	m := in.live(p.Message())
+	i := p.packet()
+	if m == nil || !m.inFlight(p) || len(b) < int(m.size) && (i < m.packets || len(b) < ses.StandardLen) {
+		return 0, Payload{}
+	}
+	y.Offset, y.Length = m.place(i)
+	if place := uint64(y.Length)<<32 | uint64(y.Offset); m.size == ses.StandardLen {
+		m.header((*[ses.StandardLen]byte)(b), i, place)
+		n = ses.StandardLen
+	} else {
+		n = m.otherHeader(b[:min(len(b), int(m.size))], i, place)
+	}
+	if y.Cookie = m.cookie; !m.is(kindCarries) {
+		y.Length = 0
+	}
+	return n, y
+}
+
+// A Middle writes the headers of the packets of a message between the first and the last:
+// standard headers differing only in the place, each with a full payload.
+type Middle message
+
+// Middle returns the writer of the header of p, equal to [Initiator.PutHeader], the offset of
+// the payload in the message, and the number of such packets from p on. x is nil unless p is
+// in the middle of a message, handed to the PDS, and not answered yet. x is valid until the
+// next call of another method.
+func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
+	m, i := in.live(p.Message()), p.packet()
+	if m == nil || m.state != messageSending || m.attempt != p.attempt() || !m.is(kindMiddle) {
+		return nil, 0, 0
+	}
+	if n = min(m.sent, m.packets-1) - i; i == 0 || int32(n) <= 0 {
+		return nil, 0, 0
+	}
+	return (*Middle)(m), i * m.mtu(), n
+}
+
+// Passing returns the message in the slot of h, where only the index of h matters, if
+// [Initiator.Confirm] may take a response beginning with the eight bytes response, big-endian,
+// and the packets in [Middle.Range] suit [Initiator.Middle]. Otherwise Passing returns nil.
+func (in *Initiator) Passing(h ses.Handle, response uint64) *Middle {
+	i := int(slotOf(h))
+	if i >= len(in.messages) {
+		return nil
+	}
+	m := &in.messages[i]
+	if !m.is(kindMiddle) || !m.expected(response) {
+		return nil
+	}
+	return (*Middle)(m)
+}
+
+// Range returns the handle of the first packet, and the handle behind the packets handed to
+// the PDS, the last packet of the message not counted.
+func (x *Middle) Range() (first, end PacketHandle) {
+	first = packetHandle(x.handle, x.attempt, 0)
+	return first, first + PacketHandle(min(x.sent, x.packets-1))
+}
+
+// Confirmed notes that n packets of the message have been answered; more must be in flight.
+func (x *Middle) Confirmed(n uint32) { x.outstanding -= n }
+
+// Put writes the header of a packet with length bytes of payload from offset.
+func (x *Middle) Put(b *[ses.StandardLen]byte, offset, length uint32) {
+	*(*[atPlace]byte)(b[:]) = x.head
+	// BigEndian.PutUint64 would take the word to pieces.
+	binary.LittleEndian.PutUint64(b[atPlace:], bits.ReverseBytes64(uint64(length)<<32|uint64(offset)))
+	binary.BigEndian.PutUint32(b[atPlace+8:], x.length)
+}
+
+// MTU returns how many bytes of payload each packet has.
+func (x *Middle) MTU() uint32 { return (*message)(x).mtu() }
+
+// Cookie returns the message's cookie.
+func (x *Middle) Cookie() uint64 { return x.cookie }

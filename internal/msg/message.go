@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msg
+
+import (
+	"encoding/binary"
+	"github.com/uetcc/uetcc/internal/standard"
+	"github.com/uetcc/uetcc/ses"
+	"math/bits"
+)
+
+// A messageState names the next packets to send.
+type messageState uint8
+
+const (
+	messageSending  messageState = iota // the next packet, not before notBefore
+	messageFailing                      // nothing: waits for packets in flight
+	messageGivingUp                     // the notice of giving up
+	messageGivenUp                      // nothing: the notice is in flight
+	messageDeferred                     // nothing: waits for ready to restart
+)
+
+// A message is a message in progress. Sending or answering a packet needs only the first 64
+// bytes, with nearly all of the header.
+//
+//	sent <= packets; outstanding <= sent + 1; received <= length + rest
+type message struct {
+	handle      ses.Handle // 0: the slot is free
+	sent        uint32     // packets handed to the PDS
+	packets     uint32
+	outstanding uint32 // packets not yet answered
+	length      uint32 // bytes of the packets
+	state       messageState
+	attempt     uint8
+	size        uint8 // of the header, bytes
+	kind        messageKind
+	cookie      uint64
+	head        [atPlace]byte // of a packet between the first and the last
+
+	notBefore int64
+	delivered uint32 // bytes taken by the target, at most length + rest
+	received  uint32 // bytes of a read; of a rendezvous send, the eager bytes and the bytes read
+	mode      ses.Mode
+	form      ses.Form
+	fail      failure
+	code      ses.ReturnCode
+	cause     uint8
+	unmatched uint8          // retries for want of a match
+	stale     uint8          // retries for the generation
+	nextGen   ses.Generation // failRetryNow: the target's demand
+	nextMTU   uint16         // failSmaller: likewise
+
+	// The header of the first packet without EOM, as it was at the start. Where head
+	// overlaps wire, head is up to date.
+	wire [ses.StandardLen + ses.CompareSwapLen]byte
+
+	rest    uint32 // rendezvous: bytes read by the target, beyond length
+	restart uint32 // deferrable: target_restart_token of ready to restart
+	ready   bool   // ready to restart has come
+	missing uint64 // of a read: the sum of placeSum over packets asked for and not received
+}
+
+// messageKind is the kind of a message.
+type messageKind uint8
+
+const (
+	kindFetch   messageKind = 1 << iota // the answers bring length bytes
+	kindCarries                         // the packets carry length bytes
+	kindNamed                           // the header has a message_id
+	kindWaits                           // not over before received is delivered
+	kindMiddle                          // carries, behind a standard header
+	kindLate                            // was begun again: notBefore counts
+)
+
+func (m *message) is(k messageKind) bool { return m.kind&k != 0 }
+
+// The two bits above the kinds count the doublings from 1024 to the MTU of the message,
+// maybe less than the initiator's MTU: see failSmaller.
+const kindMTU = 6
+
+func mtuKind(mtu uint32) messageKind { return messageKind(bits.TrailingZeros32(mtu/1024)) << kindMTU }
+
+func (m *message) mtu() uint32 { return 1024 << (m.kind >> kindMTU) }
+
+// takes reports whether the message can go in packets of a smaller MTU. Ready to restart is one packet,
+// for any length of the deferred send.
+func (m *message) takes(mtu uint32) bool {
+	return mtu < m.mtu() && m.form == ses.FormStandard && (m.is(kindCarries) || m.opcode() == ses.OpcodeRead) &&
+		!m.opcode().IsAtomic() && checkMTU("", mtu) == nil
+}
+
+// cut changes the MTU of a message with nothing in flight.
+func (m *message) cut(mtu uint32) {
+	m.kind = m.kind&(1<<kindMTU-1) | mtuKind(mtu)
+	m.packets = max(1, uint32((uint64(m.length)+uint64(mtu)-1)/uint64(mtu)))
+	m.askLength()
+}
+
+// askLength puts the requested length into the first packet of a read, as into the rest,
+// where header data leaves room. Without a length the target would assume the target's own
+// MTU.
+func (m *message) askLength() {
+	if m.opcode() == ses.OpcodeRead && m.packets > 1 && ses.Flags(m.wire[1])&ses.FlagHD == 0 {
+		binary.BigEndian.PutUint64(m.wire[atPlace:], uint64(m.mtu())<<32)
+	}
+}
+
+// Places in head and wire.
+const (
+	atID         = 2
+	atGeneration = 4
+	atPlace      = standard.Place
+)
+
+// A failure is the worst failure of a message so far. The first fatal failure stays, and
+// outweighs repairable failures.
+type failure uint8
+
+const (
+	failNone       failure = iota
+	failRetryNow           // the generation was old
+	failSmaller            // the target takes smaller packets
+	failRetryLater         // no match, or not now
+	failDeferred           // no match, remembered by the target
+	failFatal              // the target refused
+	failRefused            // the PDS has given a packet up, but not the PDC
+	failPDS                // the PDC is of no use any more
+)
+
+// begin makes m the message of o, with handle h, in packets of an MTU.
+func (m *message) begin(o *Operation, h ses.Handle, mtu uint32) {
+	*m = message{} // and field by field: a literal would be built on the stack and copied
+	m.handle, m.packets, m.length, m.delivered, m.cookie = h, o.Packets(mtu), o.Length, o.Length, o.Cookie
+	m.mode, m.form, m.kind = o.Mode, o.form(), mtuKind(mtu)
+	if m.form == ses.FormStandard && m.mode != ses.ModeUUD {
+		m.kind |= kindNamed
+	}
+	switch {
+	case m.form != ses.FormStandard || !o.Opcode.IsPlain():
+		if m.size = m.beginOther(o); m.size == ses.StandardLen && m.is(kindCarries) {
+			m.kind |= kindMiddle
+		}
+	case o.Opcode == ses.OpcodeRead:
+		m.kind |= kindFetch | kindWaits
+		m.beginPlain(o)
+	default:
+		m.kind |= kindCarries | kindMiddle
+		m.beginPlain(o)
+	}
+	m.head = [atPlace]byte(m.wire[:])
+	m.head[1] &^= byte(firstFlags)
+	if m.is(kindFetch) {
+		m.askLength()
+	}
+}
+
+// beginPlain writes a first header without extension.
+func (m *message) beginPlain(o *Operation) {
+	o.put((*[ses.StandardLen]byte)(m.wire[:]))
+	m.size = ses.StandardLen
+}
+
+// beginOther writes a first header that is short or has an extension, and returns its length.
+func (m *message) beginOther(o *Operation) uint8 {
+	if o.Opcode.IsFetch() {
+		m.kind |= kindFetch | kindWaits
+	}
+	if o.bringsPayload() {
+		m.kind |= kindCarries
+	}
+	r := ses.Request{Form: m.form, Swap: o.Swap}
+	o.standard(&r.Standard)
+	if o.Opcode.IsRendezvous() || o.Opcode == ses.OpcodeDeferrableRTR {
+		r.Rendezvous, r.Token = o.Rendezvous, o.Token
+	}
+	if o.Opcode.IsRendezvous() || o.Opcode.IsDeferrable() {
+		m.beginMatched(o, &r)
+	}
+	return uint8(len(r.AppendTo(m.wire[:0])))
+}
+
+// id is 0 for a message without one.
+func (m *message) id() ses.MessageID {
+	if !m.is(kindNamed) {
+		return 0
+	}
+	return ses.MessageID(binary.BigEndian.Uint16(m.head[atID:]))
+}
+
+func (m *message) setID(id ses.MessageID) { binary.BigEndian.PutUint16(m.head[atID:], uint16(id)) }
+
+// announce changes the request_length in the header of a message of one packet with an
+// extension.
+func (m *message) announce(n uint32) {
+	if m.form == ses.FormStandard {
+		binary.BigEndian.PutUint32(m.wire[atPlace+8:], n)
+		return
+	}
+	binary.BigEndian.PutUint16(m.head[atID:], uint16(n)) // where others have their message_id
+}
+
+func (m *message) job() ses.JobID {
+	return ses.JobID(binary.BigEndian.Uint32(m.head[atGeneration:]) & 0xff_ffff)
+}
+
+func (m *message) generation() ses.Generation { return ses.Generation(m.head[atGeneration]) }
+
+// inFlight reports whether p has been sent in the current attempt, answered or not.
+func (m *message) inFlight(p PacketHandle) bool {
+	if m.attempt != p.attempt() {
+		return false
+	}
+	if m.state == messageGivenUp {
+		return p.packet() == m.packets
+	}
+	return p.packet() < m.sent
+}
+
+// place returns the bytes of packet i. The notice, packet number m.packets, names the last
+// packet's first byte.
+func (m *message) place(i uint32) (off, n uint32) {
+	mtu := m.mtu()
+	if i == m.packets {
+		return (i - 1) * mtu, 0
+	}
+	off = i * mtu
+	return off, min(mtu, m.length-off)
+}
+
+// describe fills q with packet i.
+func (m *message) describe(i uint32, q *TxReq) {
+	_, n := m.place(i)
+	if q.Asks = 0; m.is(kindFetch) {
+		q.Asks = n
+	}
+	if !m.is(kindCarries) {
+		n = 0
+	}
+	q.Packet, q.Length, q.Form, q.Header = packetHandle(m.handle, m.attempt, i), n, m.form, m.size
+	q.EOM, q.Notice = i+1 >= m.packets, i == m.packets || m.head[1]&byte(ses.FlagIE) != 0
+	if q.Notice {
+		q.Header = ses.StandardLen
+	}
+}
+
+// firstFlags are the flags of the first packet only.
+const firstFlags = ses.FlagSOM | ses.FlagHD
+
+// opening is the first word of the header of packet i.
+func (m *message) opening(i uint32) uint64 {
+	w := binary.BigEndian.Uint64(m.head[:])
+	if i == 0 {
+		w |= uint64(m.wire[1]) & uint64(firstFlags) << 48
+	}
+	if i+1 >= m.packets {
+		w |= uint64(ses.FlagEOM) << 48
+	}
+	if i == m.packets {
+		w = w&(1<<56-1) | uint64(ses.OpcodeMsgError)<<56 | uint64(ses.FlagIE)<<48
+	}
+	return w
+}
+
+// header writes the standard header of packet i, at the given place in the message, to h.
+func (m *message) header(h *[ses.StandardLen]byte, i uint32, place uint64) {
+	if i == 0 {
+		place = binary.BigEndian.Uint64(m.wire[atPlace:]) // header data, which only the first packet has
+	}
+	// By words: the compiler calls memmove for arrays that might overlap.
+	word := binary.NativeEndian
+	a, b, c := word.Uint64(m.head[8:]), word.Uint64(m.head[16:]), word.Uint64(m.head[24:])
+	binary.BigEndian.PutUint64(h[:], m.opening(i))
+	binary.NativeEndian.PutUint64(h[8:], a)
+	binary.NativeEndian.PutUint64(h[16:], b)
+	binary.NativeEndian.PutUint64(h[24:], c)
+	binary.BigEndian.PutUint64(h[atPlace:], place)
+	binary.BigEndian.PutUint32(h[atPlace+8:], m.length)
+}
+
+// otherHeader writes a short header, or a header with extension, to b and returns the
+// length. Only a rendezvous send has several packets with an extension; the notice has none.
+func (m *message) otherHeader(b []byte, i uint32, place uint64) int {
+	n := copy(b, m.wire[:])
+	if i > 0 {
+		binary.BigEndian.PutUint64(b[atPlace:], place)
+	}
+	if i == m.packets {
+		n = ses.StandardLen
+	}
+	binary.BigEndian.PutUint64(b, m.opening(i))
+	return n
+}

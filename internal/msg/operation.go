@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msg
+
+import (
+	"encoding/binary"
+
+	"github.com/uetcc/uetcc/internal/standard"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// opsInitiator are the opcodes an operation can have.
+const opsInitiator = kindMemoryOps | kindQueueOps | 1<<ses.OpcodeNoOp | 1<<ses.OpcodeDeferrableRTR
+
+// An Operation is one message to be sent for an application.
+type Operation struct {
+	Opcode ses.Opcode
+	Mode   ses.Mode
+	// Form is the header form. 0 stands for [FormStandard]; the short forms are
+	// for messages of one packet.
+	Form             ses.Form
+	Relative         bool // address the process by job and number in the job
+	HasData          bool // HeaderData goes to the target's completion
+	DeliveryComplete bool // answer when the data is in place
+	Job              ses.JobID
+	PID              ses.PIDonFEP
+	Index            ses.ResourceIndex
+	Generation       ses.Generation // as far as known; corrected by a target
+	Initiator        uint32         // our rank
+	Length           uint32         // bytes of the message, may be 0; for a compare and swap the bytes of one operand
+	BufferOffset     uint64
+	Key              uint64 // memory key or tag
+	HeaderData       uint64
+	Swap             ses.CompareSwap // atomics; operands only with a compare and swap
+	// Rendezvous gives the bytes sent with a rendezvous send, and the place of the rest for
+	// the target's read, see [Target.Lend] and [Initiator.SetSource].
+	Rendezvous ses.Rendezvous
+	Token      ses.RestartToken // of ready to restart; a deferrable send gets a new token
+	Cookie     uint64           // returned with the outcome
+}
+
+// Validate reports an operation impossible to send with the MTU:
+// [ErrOperation], [ErrTooLong], or [ErrRange] for a field wider than on the wire.
+func (o *Operation) Validate(mtu uint32) error {
+	switch {
+	case !among(o.Opcode, opsInitiator) || !carries(o.Mode, o.Opcode):
+		return ses.ErrOperation
+	case o.isWide():
+		return ses.ErrRange
+	case o.Length > ses.MaxMessage || o.Length > mtu && (o.Opcode.IsAtomic() || o.Opcode == ses.OpcodeDatagramSend):
+		return ses.ErrTooLong
+	case o.Opcode == ses.OpcodeNoOp && o.Length > 0, o.carried() > o.Length:
+		return ses.ErrTooLong
+	}
+	return o.validateForm(mtu)
+}
+
+// isWide reports whether a field is wider than the place on the wire.
+func (o *Operation) isWide() bool {
+	return o.Job>>24 != 0 || (uint16(o.PID)|uint16(o.Index))>>12 != 0 || isWide(&o.Rendezvous)
+}
+
+func (o *Operation) validateForm(mtu uint32) error {
+	switch o.Form {
+	case 0, ses.FormStandard:
+		return nil
+	case ses.FormSmall:
+		if o.HasData || o.Key != 0 || o.Initiator != 0 || !among(o.Opcode, opsOfForm[ses.FormSmall]) {
+			return ses.ErrOperation
+		}
+	case ses.FormMedium:
+		if o.HasData && o.BufferOffset != 0 || !among(o.Opcode, opsOfForm[ses.FormMedium]) {
+			return ses.ErrOperation
+		}
+	default:
+		return ses.ErrOperation
+	}
+	if o.Length > min(mtu, maxLength14) {
+		return ses.ErrTooLong
+	}
+	return nil
+}
+
+// Packets returns the operation's number of packets: the length over the MTU, rounded up, and
+// at least 1. A long read takes a request for each MTU of data. Of a rendezvous send only the
+// bytes sent eagerly count.
+func (o *Operation) Packets(mtu uint32) uint32 {
+	if n := o.carried(); n > mtu {
+		return uint32((uint64(n) + uint64(mtu) - 1) / uint64(mtu))
+	}
+	return 1
+}
+
+// carried is the number of bytes in the message's packets: the eager bytes of a rendezvous
+// send, and 0 for ready to restart, whose length belongs to the deferred message.
+func (o *Operation) carried() uint32 {
+	switch {
+	case o.Opcode.IsRendezvous():
+		return o.Rendezvous.EagerLength
+	case o.Opcode == ses.OpcodeDeferrableRTR:
+		return 0
+	}
+	return o.Length
+}
+
+// form returns the form of the headers, all of the same size.
+func (o *Operation) form() ses.Form {
+	if o.Form == 0 {
+		return ses.FormStandard
+	}
+	return o.Form
+}
+
+// standard fills in the header of the first packet, which is zero, but for EOM and message_id.
+func (o *Operation) standard(h *ses.Standard) {
+	h.Opcode, h.Flags, h.Generation = o.Opcode, o.flags()|ses.FlagSOM, o.Generation
+	h.PIDonFEP, h.Index, h.JobID = o.PID, o.Index, o.Job
+	h.Initiator, h.RequestLength, h.BufferOffset, h.Key = o.Initiator, o.Length, o.BufferOffset, o.Key
+	if o.HasData {
+		h.HeaderData = o.HeaderData
+	}
+}
+
+// put writes the same header, of an operation that is valid and plain: the common fields in two words.
+func (o *Operation) put(b *[ses.StandardLen]byte) {
+	what, data := uint64(o.Opcode)<<56|uint64(o.flags()|ses.FlagSOM)<<48, uint64(0)
+	if o.HasData {
+		data = o.HeaderData
+	}
+	binary.BigEndian.PutUint64(b[0:], what|uint64(o.Generation)<<24|uint64(o.Job))
+	binary.BigEndian.PutUint32(b[8:], uint32(o.PID)<<16|uint32(o.Index))
+	standard.Put(b, o.BufferOffset, o.Key, data, o.Initiator, o.Length)
+}
+
+func (o *Operation) flags() (f ses.Flags) {
+	if o.Relative {
+		f |= ses.FlagRel
+	}
+	if o.DeliveryComplete {
+		f |= ses.FlagDC
+	}
+	if o.HasData {
+		f |= ses.FlagHD
+	}
+	return f
+}
+
+// bringsPayload reports whether the packets carry the message's bytes. Packets of reads and
+// of ready to restart do not, and some atomics have the operands in the extension, or none.
+func (o *Operation) bringsPayload() bool {
+	return !among(o.Opcode, 1<<ses.OpcodeRead|1<<ses.OpcodeDeferrableRTR) && !(o.Opcode.IsAtomic() && noPayload(o.Swap.Opcode))
+}

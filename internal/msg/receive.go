@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msg
+
+import (
+	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/ses"
+)
+
+// Receive validates a request and describes the required action in d. A failing request
+// changes only the own message: all later packets fail with the same code, and none of
+// their bytes is placed.
+//
+// The payload must be placed, or the data read, before the answer goes to the PDS; if
+// placing fails, call [Target.Fail] and use the new answer. Every call gives exactly one
+// answer: a response, a NACK, or none for a datagram. Receive does not allocate.
+// [Target.Follow] is quicker for most packets of long messages.
+func (t *Target) Receive(r *ses.Request, a Arrival, d *Decision) {
+	*d = Decision{}
+	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
+	switch {
+	case !r.Form.IsRequest():
+		d.refuse(step.Opcode, ses.RCUnsupportedOp)
+	case r.Version != 0:
+		d.refuse(step.Version, ses.RCUncor)
+	case among(r.Opcode, opsAside) && a.Mode <= ses.ModeROD:
+		t.aside(r, &a, d)
+	case a.Mode <= ses.ModeROD && !r.Flags.Has(flagsOnly) && r.Form == ses.FormStandard:
+		t.fragment(r, &a, d)
+	default:
+		t.whole(r, &a, d)
+	}
+	if d.Response.ReturnCode == ses.RCOpViolation { // what packets may have, in case that theirs had more
+		d.Response.ModifiedLength = t.mtu
+	}
+	if a.Mode == ses.ModeUUD {
+		d.Guaranteed = false
+		d.Response.Verdict = ses.Verdict{Opcode: ses.ResponseNone}
+	}
+}
+
+// opsAside are the requests without an operation on memory.
+const opsAside = 1<<ses.OpcodeDeferrableRTR | 1<<ses.OpcodeMsgError
+
+func (t *Target) aside(r *ses.Request, a *Arrival, d *Decision) {
+	switch {
+	case r.Form != ses.FormStandard:
+		d.refuse(step.Opcode, ses.RCUnsupportedOp)
+	case r.Opcode == ses.OpcodeMsgError:
+		t.abandon(r, a, d)
+	default:
+		t.restart(r, d)
+	}
+}
+
+// whole handles a packet without need of a record: a message of one packet, or a fragment
+// of a mode without state.
+func (t *Target) whole(r *ses.Request, a *Arrival, d *Decision) {
+	var p plan
+	if why, code := t.check(r, a, nil, &p); why != ses.CheckNone {
+		d.refuse(why, code)
+		t.refused(r, a, d, &p)
+		return
+	}
+	t.commit(r, d, &p)
+	if d.Complete = r.Flags.Has(flagsOnly); d.Complete {
+		t.allow(r, &p)
+	}
+	if r.Flags.Has(ses.FlagSOM | ses.FlagHD) {
+		d.HasData, d.HeaderData = true, r.HeaderData
+	}
+	if d.Complete && r.Opcode.IsRendezvous() {
+		t.pull(r, a, d, &p)
+	}
+}
+
+// fragment handles a packet of a message of several.
+func (t *Target) fragment(r *ses.Request, a *Arrival, d *Decision) {
+	m := t.find(r, a.Peer)
+	if m != nil && m.code != ses.RCNull {
+		d.refuse(ses.CheckSticky, m.code)
+		d.Response.Generation, d.Response.List = m.gen, m.list
+		t.failed(r, a, m)
+		return
+	}
+	var p plan
+	why, code := t.check(r, a, m, &p)
+	fresh := m == nil
+	if fresh && why != ses.CheckRecord {
+		// A failure needs a record, too: without a record the message's remaining packets
+		// would pass, and wait for the failed packet for ever.
+		var ok bool
+		if m, ok = t.open(headOf(r), carried(r), a.Peer); !ok {
+			*d = Decision{Check: ses.CheckRecord, NACK: true}
+			return
+		}
+		m.base, m.cookie, m.limit, m.region = p.base, p.cookie, p.limit, p.region
+		m.at, m.entry, m.gen = atOf(r), p.entry, p.gen
+	}
+	if why != ses.CheckNone {
+		d.refuse(why, code)
+		if t.refused(r, a, d, &p); d.NACK {
+			return
+		}
+		if !fresh && (code != ses.RCOpViolation || !t.giveBack(m)) {
+			d.Action, d.Cookie = ses.ActionAbort, m.cookie
+		}
+		m.code, m.gen, m.list, m.epoch = code, d.Response.Generation, d.Response.List, 0
+		t.failed(r, a, m)
+		return
+	}
+	t.commit(r, d, &p)
+	if p.recv != 0 {
+		t.took(m, p.recv-1)
+	}
+	t.lead(r, m)
+	if r.Flags&ses.FlagSOM != 0 {
+		t.allow(r, &p)
+	}
+	m.seen += p.n
+	if r.Flags.Has(ses.FlagSOM | ses.FlagHD) {
+		m.hasData, m.headerData = true, r.HeaderData
+	}
+	if m.seen == m.length {
+		d.Complete, d.HasData, d.HeaderData = true, m.hasData, m.headerData
+		t.drop(m)
+		if r.Opcode.IsRendezvous() {
+			t.pull(r, a, d, &p)
+		}
+	}
+}
+
+// commit turns a plan into a decision and takes the receive buffer.
+func (t *Target) commit(r *ses.Request, d *Decision, p *plan) {
+	d.accept(r)
+	d.Offset, d.Length, d.Address, d.Cookie = p.off, p.n, p.base+uint64(p.off), p.cookie
+	switch {
+	case r.Opcode == ses.OpcodeNoOp:
+		d.Length = 0
+	case r.Opcode == ses.OpcodeRead:
+		d.Action, d.Guaranteed = ses.ActionRead, true
+	case r.Opcode.IsAtomic():
+		d.Action, d.Guaranteed = ses.ActionAtomic, r.Opcode.IsFetch()
+	default:
+		at := min(p.off, p.limit) // the end of a buffer that is too short for any of them
+		d.Action, d.Length, d.Address = ses.ActionPlace, min(p.n, p.limit-at), p.base+uint64(at)
+	}
+	if p.recv != 0 {
+		t.use(p)
+	}
+	if p.limit < r.RequestLength {
+		d.Guaranteed = true
+		d.Response.Opcode, d.Response.ModifiedLength = ses.ResponseExplicit, p.limit
+	}
+}
+
+// refused acts on the refusal in d. With ROD an unmatched send stops the queue, so no
+// later message overtakes, unless the send's job is not admitted; a buffer without room is
+// used up by the matching message.
+func (t *Target) refused(r *ses.Request, a *Arrival, d *Decision, p *plan) {
+	if d.Check == ses.CheckRecord { // the PDS refuses the packet, which comes again
+		*d = Decision{Check: ses.CheckRecord, NACK: true}
+		return
+	}
+	code := d.Response.ReturnCode
+	if code != ses.RCBadGeneration && code != ses.RCTooLong {
+		// A repeated deferred send: the initiator will not use the token any more.
+		if i, ok := t.restarted(r, p); ok {
+			t.dropDeferred(i)
+		}
+	}
+	switch {
+	case code == ses.RCBadGeneration:
+		d.Response.Generation = p.gen
+	case code == ses.RCNoMatch && r.Opcode.IsDeferrable() && t.postpone(r, a, p):
+		d.Response.List = ses.ListOverflow
+	case code == ses.RCNoMatch && a.Mode == ses.ModeROD && t.entries[p.entry].admits(r.JobID):
+		t.entries[p.entry].state = ses.IndexGenDisabled
+		t.changed()
+	case code == ses.RCTooLong:
+		t.use(p)
+		d.Action, d.Cookie = ses.ActionAbort, p.cookie
+	}
+}
+
+// failed counts a packet of a message that failed, also one that is too long for this side, and forgets the message when
+// no more can come.
+func (t *Target) failed(r *ses.Request, a *Arrival, m *Record) {
+	if x, ok := t.extentOf(r, a.Payload); (ok || x.n > t.mtu) && m.admits(r, x) {
+		m.seen += x.n
+	}
+	if m.seen == m.length || a.Mode == ses.ModeROD && r.Flags&ses.FlagEOM != 0 {
+		t.drop(m)
+	}
+}
+
+// abandon ends a message given up by the initiator.
+func (t *Target) abandon(r *ses.Request, a *Arrival, d *Decision) {
+	d.accept(r)
+	m := t.find(r, a.Peer)
+	if m == nil {
+		return
+	}
+	if m.code == ses.RCNull {
+		d.Action, d.Cookie = ses.ActionAbort, m.cookie
+	}
+	t.drop(m)
+}
+
+// Fail replaces the decision of [Target.Receive], [Target.Follow] or [Target.Take] about a
+// request, when the host did not take or give the data: code is the reason, from
+// [RCATInvalid] to [RCAMOFPInexact]. The whole message fails.
+func (t *Target) Fail(r *ses.Request, a Arrival, code ses.ReturnCode, d *Decision) {
+	*d = Decision{Cookie: d.Cookie}
+	d.refuse(ses.CheckHost, code)
+	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
+	if a.Mode == ses.ModeUUD {
+		d.Guaranteed = false
+		d.Response.Verdict = ses.Verdict{Opcode: ses.ResponseNone}
+		return
+	}
+	d.Action = ses.ActionAbort
+	if m := t.find(r, a.Peer); m != nil && a.Mode <= ses.ModeROD && !r.Flags.Has(flagsOnly) {
+		m.code, m.gen, m.list, m.epoch = code, r.Generation, ses.ListExpected, 0
+	}
+	if r.Opcode.IsRendezvous() {
+		t.dropPull(r, a.Peer)
+	}
+}

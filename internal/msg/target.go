@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package msg
+
+import (
+	"cmp"
+	"math/bits"
+
+	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/random"
+	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/ses"
+)
+
+const (
+	defaultHold = 2e9
+	maxHold     = int64(1) << 56
+	maxIndices  = 1 << 12 // resource_index has 12 bits
+)
+
+func validateTarget(c *ses.TargetConfig) error {
+	return cmp.Or(
+		checkMTU("TargetConfig.MTU", c.MTU),
+		check.Range(ses.ErrConfig, "TargetConfig.Processes", c.Processes, 0, maxSlots),
+		check.Range(ses.ErrConfig, "TargetConfig.Indices", c.Indices, 0, maxIndices),
+		check.Range(ses.ErrConfig, "TargetConfig.Regions", c.Regions, 0, maxSlots),
+		check.Range(ses.ErrConfig, "TargetConfig.Receives", c.Receives, 0, maxSlots),
+		check.Range(ses.ErrConfig, "TargetConfig.Messages", c.Messages, 0, maxSlots),
+		check.Range(ses.ErrConfig, "TargetConfig.Pending", c.Pending, 0, maxSlots),
+		check.Range(ses.ErrConfig, "TargetConfig.Hold", c.Hold, 0, maxHold),
+		check.Range(ses.ErrConfig, "TargetConfig.Profile", c.Profile, ses.ProfileAll, ses.ProfileHPC),
+	)
+}
+
+// A Target is the receiving side of a FEP: the processes to address, the open memory, and the
+// messages in progress. Single writer.
+type Target struct {
+	mtu         uint32
+	ops         uint64 // opcodes that are offered, a bit each
+	defers      bool   // deferrable sends are remembered
+	atomicOps   uint32
+	atomicTypes uint32
+	perProcess  int
+	hold        int64
+
+	jobs         finder // JobID -> slot of jobUse
+	jobSlots     slots
+	jobUse       []uint32 // processes of the job
+	processes    finder   // Process -> slot
+	processSlots slots
+	processOf    []ses.Process
+	entries      []entry // resource-index table, perProcess for each process
+
+	keys        finder // {entry, key} -> slot of regions
+	regionSlots slots
+	regions     []region
+	recvSlots   slots
+	receives    []receive
+	posted      uint32 // buffers so far
+	tags        tagIndex
+
+	messages    finder // {peer, message_id} -> slot of records
+	recordSlots slots
+	records     []Record
+	recent      []uint16 // by the low bits of a peer: slot of its latest message
+	listed      peerLists
+	epoch       uint32  // see changed
+	grants      []grant // by a hash of address and key
+
+	pendSlots     slots
+	pendings      []pending
+	pends         peerLists
+	deferred, due pendingList
+}
+
+// NewTarget returns a target without processes. Errors wrap [ErrConfig].
+func NewTarget(c ses.TargetConfig) (*Target, error) {
+	if err := validateTarget(&c); err != nil {
+		return nil, err
+	}
+	c.Hold, c.Seed = cmp.Or(c.Hold, defaultHold), random.Seed(c.Seed)
+	return &Target{
+		mtu: c.MTU, ops: profileOps[c.Profile] & opsTarget, defers: defers(c.Profile), atomicOps: c.AtomicOps, atomicTypes: c.AtomicTypes, perProcess: c.Indices, hold: c.Hold,
+		jobs: newFinder(c.Processes, c.Seed), jobSlots: newSlots(c.Processes), jobUse: make([]uint32, c.Processes),
+		processes: newFinder(c.Processes, c.Seed), processSlots: newSlots(c.Processes),
+		processOf: make([]ses.Process, c.Processes),
+		entries:   slab.Make[entry](c.Processes * c.Indices),
+		keys:      newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
+		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
+		tags:     tagIndex{chains: newFinder(c.Receives, c.Seed)},
+		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages),
+		records: slab.Make[Record](max(c.Messages, 1)), recent: make([]uint16, buckets(c.Messages)),
+		listed: newPeerLists(c.Messages), epoch: 1, grants: slab.Make[grant](min(buckets(c.Regions), maxGrants)),
+		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: newPeerLists(c.Pending),
+	}, nil
+}
+
+// buckets is how many buckets a table of n things has, by a hash or by the low bits of a
+// peer: a power of two.
+func buckets(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
+
+// Messages returns the number of messages of several packets in progress, including failed
+// messages not yet over.
+func (t *Target) Messages() int { return t.recordSlots.live }

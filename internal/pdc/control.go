@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdc
+
+import (
+	"cmp"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// receiveControl takes in a control packet.
+func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error {
+	var c pds.Control
+	n, err := c.Decode(in.Packet)
+	if err = cmp.Or(err, c.Validate()); err != nil {
+		return m.reply.malformed(err)
+	}
+	b := &m.target.in
+	b.control(in, &c)
+	r.Header = n
+	p, err := m.context(now, b, out, r)
+	if err != nil {
+		return err
+	}
+	r.ID.PDC = p.handle
+	if p.state == StateQuarantine {
+		return m.reply.restingControl(now, p, b, &c, out, r)
+	}
+	p.activeAt, p.resp.heard = now, true
+	switch {
+	case b.flags&pds.FlagSYN != 0 && p.is(flagROD) != b.rod:
+		m.reply.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)
+		return ErrMode
+	case c.Ctl.ConsumesPSN() && p.ends(c.PSN):
+		m.reply.nackPDC(p, b, out, r, pds.NackClosing)
+		return ErrClosing
+	}
+	if err = m.obey(now, p, b, &c, out, r); err != nil {
+		return err
+	}
+	r.Verdict = VerdictDone
+	if n, closed := m.life.closeFilled(now, p, b, out); closed { // by the PSN, or by the CLEAR_PSN
+		r.Reply = n
+	}
+	return nil
+}
+
+// obey acts on a control packet for a live PDC.
+func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
+	switch c.Ctl {
+	case pds.CtlNOOP, pds.CtlNegotiation:
+		return m.target.negotiate(now, p, b, c, out, r)
+	case pds.CtlACKReq:
+		return m.reply.question(p, b, uint16(c.Payload), out, r)
+	case pds.CtlClearCmd:
+		if !p.rx.reaches(c.Payload.PSN()) { // the sender speaks of another PDC; a reminder would be answered in the same way
+			m.stats.BadClear++
+			return ErrStale
+		}
+		was := p.rx.CACK()
+		m.target.clearTo(p, c.Payload.PSN())
+		if r.Reply = m.reply.remind(p, b, out); r.Reply == 0 && p.rx.CACK() != was {
+			r.Reply = m.reply.ackCleared(p, b, out)
+		}
+		return nil
+	case pds.CtlClearReq:
+		if !p.is(flagInitiator) { // the peer has gone; a stranger's PDC has its PDCID, and two targets talk
+			return ErrIllegal
+		}
+		m.sched.control(p, ctlClearCmd)
+		return nil
+	case pds.CtlCloseCmd:
+		return m.life.closeCmd(now, p, b, out, r)
+	case pds.CtlCloseReq:
+		if !p.is(flagInitiator) {
+			m.reply.nackPDC(p, b, out, r, pds.NackUnexpEvent)
+			return ErrIllegal
+		}
+		if _, err := m.target.consume(now, p, b, out, r); err != nil {
+			return err
+		}
+		m.life.startClose(now, p)
+		return nil
+	case pds.CtlProbe:
+		r.Reply = m.reply.putACK(p, out, &ackSpec{
+			psn: c.Payload.PSN(), flags: b.echo() | pds.FlagP, opaque: c.ProbeOpaque, state: &b.state,
+		})
+		return nil
+	case pds.CtlCredit:
+		m.sched.credit(now, p, c.Payload.Credit())
+		return nil
+	default: // CtlCreditReq; Validate allows nothing else
+		r.Demand = Demand{Target: c.Payload.CreditTarget(), CCCID: c.Payload.CCCID(), Valid: true}
+		return nil
+	}
+}
+
+// question answers an ACK_REQ about the fate of a PSN. For a PSN below the window a plain
+// acknowledgement carries the present CACK, the need of a sender with a stuck window. A
+// stored response is repeated, even with data: the specification's ACK_WITH_DATA is for a
+// target that has to read the data anew, asks for the request again and costs one more
+// round trip. message is the message_id in the question, or 0.
+func (w *answers) question(p *PDC, b *inbound, message uint16, out []byte, r *Result) error {
+	i := w.mem.responses.find(&p.resp, b.psn)
+	was := p.rx.Classify(w.mem.far(p), b.psn, w.p.ranges)
+	switch st := w.mem.responses.slot[i].state; {
+	case st == respStored:
+		r.Reply = w.ackStored(p, i, b.echo(), &b.state, out)
+	case st != respNone:
+		w.nackPDC(p, b, out, r, pds.NackRcvdSESProcg)
+	case was == arrivalOld, was == arrivalDuplicate:
+		b.name = requestName(message) << 32
+		r.Reply = w.ackAgain(p, b, out)
+	case !b.psn.After(p.rx.CACK()): // too far below to be named
+		r.Reply = w.ackStanding(p, b, out)
+	default:
+		w.nackPDC(p, b, out, r, pds.NackPktNotRcvd)
+	}
+	return nil
+}
