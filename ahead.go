@@ -16,6 +16,7 @@ type loader struct {
 	target *msg.Target
 	flows  []flow
 	source *source
+	credit *creditor
 
 	prefetched int // number of next acknowledgements without need of prefetchACK; with few PDCs all
 	ahead      ahead

@@ -88,13 +88,13 @@ func (c *cellar) clear(now int64, k *creditor) {
 func (x *receiver) celled(now int64, in *Datagram) *creditSender {
 	f := x.source.belong(x.res.ID.PDC.ID(), x.res.ID.PDC)
 	s := &x.credit.senders[f.sender.Slot()]
-	if f.sender == 0 || s.handle != f.sender {
-		if s = x.creditSender(now, in, f); s == nil {
-			return nil
-		}
+	if f.latest && s.handle == f.sender {
+		return s
 	}
-	s.pdc = x.res.ID.PDC
-	return s
+	if !x.latest(now, in, f) {
+		return nil
+	}
+	return &x.credit.senders[f.sender.Slot()]
 }
 
 // onCelled is onRequest where requests fill cells. A packet for which there is no room is refused, as

@@ -245,7 +245,7 @@ func (e *Endpoint) join(c *Config) {
 	s.key, s.answerTC, s.lendTag = pdc.InitiatorKey{Source: c.Address}, c.AnswerTC, c.seedFor(seedLentRegions)>>32
 	x.pds, x.target, x.credit, x.flows, x.stats, x.mtu, x.source = e.pds, e.target, e.credit, e.flows, &e.stats, e.mtu, s
 	x.controlTC, x.tells = c.ControlTC, e.credit != nil || x.backlog.on
-	l.pds, l.cc, l.target, l.flows, l.source = e.pds, e.cc, e.target, e.flows, s
+	l.pds, l.cc, l.target, l.flows, l.source, l.credit = e.pds, e.cc, e.target, e.flows, s, e.credit
 }
 
 // newSES makes the semantic half of e with all resources.
@@ -320,11 +320,11 @@ func (e *Endpoint) newCC(c *Config, p *ccc.Params, pdcs int) (err error) {
 	e.source.overhead = c.overhead()
 	contexts := min(c.Contexts+1, ccc.MaxContexts) // one for answers
 	e.cc, err = ccc.NewManager(ccc.ManagerConfig{
-		Params: p, Contexts: contexts + 1, PDCs: pdcs + 1, Seed: c.seedFor(seedPaths), Now: c.Now,
+		Params: p, Contexts: contexts + 1, PDCs: pdcs + 1, Algorithms: c.Algorithm != nil, Seed: c.seedFor(seedPaths), Now: c.Now,
 	})
 	if err != nil {
 		return err
 	}
-	e.contexts, err = ccc.NewTable(contexts, c.seedFor(seedContexts))
+	e.contexts, err = ccc.NewTable(contexts, c.credits(), c.seedFor(seedContexts))
 	return err
 }

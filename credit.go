@@ -8,6 +8,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
@@ -31,7 +32,7 @@ type creditor struct {
 // A creditSender is a context of a peer. Several PDCs may share a context.
 type creditSender struct {
 	handle rccc.Handle
-	pdc    pdc.Handle // the PDC used last, for grants unless ended
+	pdc    pdc.Handle // the PDC used last, for grants unless ended; flow.latest of that PDC alone
 	pdcs   int32      // live PDCs used by the sender
 	source table.Source
 }
@@ -59,7 +60,7 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 		return nil, err
 	}
 	k := &creditor{
-		recv: recv, byKey: table.NewMap(r.Senders, c.seedFor(seedCredit)), senders: make([]creditSender, r.Senders),
+		recv: recv, byKey: table.NewMap(r.Senders, c.seedFor(seedCredit)), senders: slab.Make[creditSender](r.Senders),
 		held:  table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
 		alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
 	}
@@ -81,13 +82,6 @@ func creditKey(in *Datagram, id uint8) table.Key {
 func (x *receiver) demand(now int64, in *Datagram) {
 	f := x.source.belong(x.res.ID.PDC.ID(), x.res.ID.PDC)
 	k, d := x.credit, &x.res.Demand
-	s := &k.senders[f.sender.Slot()]
-	if f.sender == 0 || s.handle != f.sender {
-		if s = x.creditSender(now, in, f); s == nil {
-			return // no room in the table: the source will ask again
-		}
-	}
-	s.pdc = x.res.ID.PDC
 	arrival := rccc.ArrivalData
 	switch {
 	case in.Trimmed != 0:
@@ -95,7 +89,28 @@ func (x *receiver) demand(now int64, in *Datagram) {
 	case x.res.Verdict == pdc.VerdictDone: // a control packet; what was dropped is data that came before
 		arrival = rccc.ArrivalRequest
 	}
-	k.recv.OnArrival(s.handle, now, arrival, rccc.Quanta(d.Target).Extend(k.recv.Target(s.handle)))
+	for !f.latest || !k.recv.OnArrival(f.sender, now, arrival, rccc.Quanta(d.Target).Extend(k.recv.Target(f.sender))) {
+		if !x.latest(now, in, f) {
+			return // no room in the table: the source will ask again
+		}
+	}
+}
+
+// latest finds or adds the sender of f, whose grants go to the PDC of f from now on. False
+// without room for a sender.
+func (x *receiver) latest(now int64, in *Datagram, f *flow) bool {
+	k := x.credit
+	s := &k.senders[f.sender.Slot()]
+	if f.sender == 0 || s.handle != f.sender {
+		if s = x.creditSender(now, in, f); s == nil {
+			return false
+		}
+	}
+	if before := &x.flows[s.pdc.ID()]; before.sender == f.sender {
+		before.latest = false
+	}
+	s.pdc, f.latest = f.pdc, true
+	return true
 }
 
 // demandNext is demand for a request on PDC h the manager has not looked at.
@@ -176,10 +191,13 @@ func (x *receiver) ackState(in *Datagram) pdc.AckState {
 func (x *receiver) creditState(host pdc.AckState, h pdc.Handle) pdc.AckState {
 	host = x.backlog.host(host)
 	k, f := x.credit, &x.flows[h.ID()]
-	if k == nil || !k.alone || f.pdc != h || f.sender == 0 || k.senders[f.sender.Slot()].handle != f.sender {
+	if k == nil || !k.alone || f.pdc != h {
 		return host
 	}
-	return k.tell(host, k.granted(f.sender))
+	if total, ok := k.granted(f.sender); ok {
+		return k.tell(host, total)
+	}
+	return host
 }
 
 // tell is the state of an acknowledgement with a total of credit to tell, bytes. The host
@@ -191,12 +209,13 @@ func (k *creditor) tell(host pdc.AckState, total int64) pdc.AckState {
 	return pdc.AckState{Type: pds.CCCredit, Credit: uint32(rccc.QuantaOf(total))}
 }
 
-// granted is the credit of a sender so far, bytes.
-func (k *creditor) granted(h rccc.Handle) int64 {
-	if k.cells != nil {
-		return k.cells.dst[h.Slot()].Total(k.cells.p) * pds.ByteUnit
+// granted is the credit of a sender so far, bytes, and false when gone.
+func (k *creditor) granted(h rccc.Handle) (total int64, ok bool) {
+	total, ok = k.recv.Credit(h)
+	if ok && k.cells != nil {
+		total = k.cells.dst[h.Slot()].Total(k.cells.p) * pds.ByteUnit
 	}
-	return k.recv.Target(h) - k.recv.Senders().Demand(h.Slot())
+	return total, ok
 }
 
 // grantedTo is the credit so far of the sender a request of a new PDC comes from.
@@ -206,7 +225,8 @@ func (k *creditor) grantedTo(in *Datagram) int64 {
 	key := creditKey(in, q.CCCID)
 	if i := k.byKey.Lookup(&key); i != table.None {
 		if h := k.senders[i.Index()].handle; !k.startedOver(h, q.CreditTarget) {
-			return k.granted(h)
+			total, _ := k.granted(h)
+			return total
 		}
 	}
 	return k.startOf(q.CreditTarget)
@@ -235,7 +255,8 @@ func (k *creditor) startedOver(h rccc.Handle, target uint32) bool {
 		received := k.cells.dst[h.Slot()].Received()
 		return tfc.Cells(target).Extend(received) < received
 	}
-	return rccc.Quanta(target).Extend(k.recv.Target(h)) < k.recv.Resume(k.granted(h))
+	granted, _ := k.granted(h)
+	return rccc.Quanta(target).Extend(k.recv.Target(h)) < k.recv.Resume(granted)
 }
 
 // grant writes the next credit due, or reports false.
@@ -248,6 +269,7 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 		if !ok {
 			return false
 		}
+		e.loader.prefetchGrants()
 		s := &e.credit.senders[g.Sender.Slot()]
 		n, err := e.pds.PutCredit(s.pdc, uint32(rccc.QuantaOf(g.Cum)), buf)
 		if err != nil {
@@ -275,7 +297,7 @@ func (s *source) creditClosed(h pdc.Handle) {
 			from.pdc = s.another(f.sender, h)
 		}
 	}
-	f.sender = 0
+	f.sender, f.latest = 0, false
 }
 
 // another is a PDC of a sender besides h, on which the sender hears of its credit.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/rccc"
 )
 
 // batchMost is for how many packets at a time lines are prefetched.
@@ -42,22 +43,68 @@ func (l *loader) load(in []Datagram) {
 // prefetchBatch is Prefetch of up to batchMost packets. The result is the number of packets
 // other than requests.
 func (l *loader) prefetchBatch(in []Datagram) int {
-	var ids [batchMost]pds.PDCID // of PDCs that send
-	k, known := 0, 0
+	var ids [batchMost]pds.PDCID // of PDCs that send, and from the end on those that ask for credit
+	k, known, asks := 0, 0, batchMost
 	for i := range in {
 		id, request := l.named(in[i].Packet)
 		if request {
-			_, peer := l.pds.Fast().Lines(uint16(id))
-			message := l.target.Line(uint16(id))
-			prefetch.Lines(peer, peer, message, message)
+			if l.prefetchRequest(id); l.credit != nil {
+				asks--
+				ids[asks%batchMost] = id
+			}
 		} else if k++; id != 0 {
 			ids[known%batchMost] = id
 			known++
 		}
 	}
+	for _, id := range ids[asks:] {
+		l.prefetchDemand(id)
+	}
 	l.prefetchSenders(ids[:known])
 	l.prefetchSenders(l.pds.Fast().Upcoming(k))
 	return k
+}
+
+// prefetchRequest begins to load what the number of a PDC leads to on the way of a request.
+func (l *loader) prefetchRequest(id pds.PDCID) {
+	_, peer := l.pds.Fast().Lines(uint16(id))
+	message := l.target.Line(uint16(id))
+	flow := message
+	if l.credit != nil {
+		flow = uintptr(unsafe.Pointer(&l.flows[id]))
+	}
+	prefetch.Lines(peer, peer, message, flow)
+}
+
+// prefetchDemand begins to load the sender that a request on a PDC asks for credit for. The flow
+// of the PDC is read.
+func (l *loader) prefetchDemand(id pds.PDCID) {
+	line := l.credit.recv.Senders().Line(l.flows[id].sender.Slot())
+	prefetch.Lines(line, line, line, line)
+}
+
+// prefetchOne begins to load the memory for a request outside a batch that asks for credit. With few
+// PDCs, told by prefetched, the call would be in vain.
+func (l *loader) prefetchOne(id pds.PDCID) {
+	if int(id) < len(l.flows) {
+		l.prefetchRequest(id)
+		l.prefetchDemand(id)
+	}
+}
+
+// prefetchGrants begins to load what the next two grants need, in two stages: the PDC of the next
+// one is found where the sender is, loaded at the grant before.
+func (l *loader) prefetchGrants() {
+	t := l.credit.recv.Senders()
+	next, ok := t.Head(rccc.ListActive)
+	if !ok || l.prefetched > math.MaxInt/2 {
+		return
+	}
+	send, peer := l.pds.Fast().Lines(uint16(l.credit.senders[next].pdc.ID()))
+	prefetch.Lines(send, peer, peer+prefetch.Line, peer+2*prefetch.Line)
+	later := t.After(next)
+	at := uintptr(unsafe.Pointer(&l.credit.senders[later]))
+	prefetch.Lines(t.Line(later), at, at+unsafe.Sizeof(creditSender{})-1, at)
 }
 
 // prefetchACK begins to load the memory for an acknowledgement outside a batch. The cache

@@ -3,6 +3,8 @@
 package uetcc
 
 import (
+	"math"
+
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
@@ -110,6 +112,9 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 			return
 		}
 		v, at = (*msg.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
+		if e.credit != nil && e.loader.prefetched < math.MaxInt/2 {
+			e.loader.prefetchOne(q.DPDCID())
+		}
 	}
 	p := e.pds.Fast().Named(q)
 	if p == nil || in.Trimmed != 0 || cap(reply.Packet) < HeaderMax {

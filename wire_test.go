@@ -166,6 +166,12 @@ func TestTransmitSaysClassSizeAndRetx(t *testing.T) {
 			require.EqualValues(t, tcLow, out.TC, mode)
 			require.Equal(t, again, out.Retx, mode)
 			require.Equal(t, pds.NominalSize(8+len(out.Packet)+100), out.Size, mode)
+			if mode == ses.ModeRUD || mode == ses.ModeROD {
+				_, reply, _ := take(n.now, n.ends[1].e, onWire(&out))
+				require.NotEmpty(t, reply.Packet)
+				require.EqualValues(t, tcHigh, reply.TC, mode)
+				require.Equal(t, pds.NominalSize(8+len(reply.Packet)), reply.Size, mode)
+			}
 			for at, ok := e.NextDeadline(); ok && n.now < 1_000_000; at, ok = e.NextDeadline() {
 				n.now = at
 				e.Tick(at)

@@ -69,7 +69,7 @@ func TestHotPathsWaitForNoLock(t *testing.T) {
 	tab, keys, ids := typedTables(t, 1<<10)
 	other, err := pdc.NewTable(pdc.TableConfig{General: 64})
 	require.NoError(t, err)
-	contexts, err := ccc.NewTable(64, 0)
+	contexts, err := ccc.NewTable(64, true, 0)
 	require.NoError(t, err)
 	m := cccManager(t, 1, ccc.ManagerConfig{Params: cccParams(t, cccConfig()), Admission: true})
 	gate := m.Gate(ccc.NewHandle(0, 1))

@@ -228,32 +228,37 @@ func (t *targetEnd) cut(in *uetcc.Datagram, i, n uint32) {
 
 // BenchmarkGrantPath is a target's step under receiver credit: bytes of a request
 // in, which asks for credit, and the bytes of the CREDIT packet out that is due
-// after every fourth or so.
+// after every fourth or so. In batches the memory for the requests is prefetched.
 func BenchmarkGrantPath(b *testing.B) {
 	for _, n := range []int{64, 1 << 10, pathMost} {
-		b.Run(fmt.Sprintf("senders=%d", n), func(b *testing.B) {
-			t := newTarget(b, n, ccc.ControlRCCC, 0)
-			order := pathOrder(n)
-			out := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
-			b.ReportAllocs()
-			packets, grants, now := 0, 0, int64(1)
-			for ; b.Loop(); packets += len(t.in) {
-				for i := range t.in {
-					t.request(&t.in[i], order[(packets+i)&0xffff]+1)
-				}
-				t.clock.time(len(t.in), func() {
+		for _, batch := range []int{1, pathBatch} {
+			b.Run(fmt.Sprintf("senders=%d/batch=%d", n, batch), func(b *testing.B) {
+				t := newTarget(b, n, ccc.ControlRCCC, 0)
+				order := pathOrder(n)
+				out := uetcc.Datagram{Packet: make([]byte, 0, uetcc.HeaderMax)}
+				b.ReportAllocs()
+				packets, grants, now := 0, 0, int64(1)
+				for ; b.Loop(); packets += len(t.in) {
 					for i := range t.in {
-						now += pathQuanta * rccc.QuantumBytes * 8 / 100 // at 100 Gb/s
-						t.receive(now, &t.in[i])
-						for t.e.Transmit(now, &out) {
-							grants++
-						}
+						t.request(&t.in[i], order[(packets+i)&0xffff]+1)
 					}
-				})
-			}
-			t.clock.report(b)
-			b.ReportMetric(float64(grants)/float64(packets), "grants/packet")
-			t.check(b, packets, false)
-		})
+					t.clock.time(len(t.in), func() {
+						for i := range t.in {
+							if batch > 1 && i%batch == 0 {
+								t.e.Prefetch(t.in[i : i+batch])
+							}
+							now += pathQuanta * rccc.QuantumBytes * 8 / 100 // at 100 Gb/s
+							t.receive(now, &t.in[i])
+							for t.e.Transmit(now, &out) {
+								grants++
+							}
+						}
+					})
+				}
+				t.clock.report(b)
+				b.ReportMetric(float64(grants)/float64(packets), "grants/packet")
+				t.check(b, packets, false)
+			})
+		}
 	}
 }

@@ -38,7 +38,7 @@ func newPDCEnd(b *testing.B, n int) *pdcEnd {
 	require.NoError(b, err)
 	cc, err := ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: n + 1, PDCs: n + 1, Seed: 1})
 	require.NoError(b, err)
-	ctxs, err := ccc.NewTable(n, 1)
+	ctxs, err := ccc.NewTable(n, true, 1)
 	require.NoError(b, err)
 	tab, err := pdc.NewTable(pdc.TableConfig{General: n, Initiators: n, FirstID: 1, Seed: 1})
 	require.NoError(b, err)

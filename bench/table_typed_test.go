@@ -150,7 +150,7 @@ func benchTargetLife(b *testing.B) {
 // benchContextLookup finds contexts by their addresses.
 func benchContextLookup(b *testing.B) {
 	b.ReportAllocs()
-	t, err := ccc.NewTable(1<<10, 0)
+	t, err := ccc.NewTable(1<<10, true, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -112,7 +112,10 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 		return
 	}
 	m.revision++
-	m.algs[h.Index()] = a
+	if m.extra.due == nil {
+		m.extra.init(len(m.seats), now)
+	}
+	m.extra.algs[h.Index()] = a
 	c.rec.custom = a != nil
 	c.allowAll()
 	c.evaluate(m.p, now)
@@ -121,4 +124,4 @@ func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
 }
 
 // algOf is the user's algorithm of a context with one.
-func (m *Manager) algOf(c *Context) Algorithm { return m.algs[c.rec.handle.Index()] }
+func (m *Manager) algOf(c *Context) Algorithm { return m.extra.algs[c.rec.handle.Index()] }

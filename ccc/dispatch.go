@@ -81,7 +81,7 @@ func (m *Manager) send(b *member, c *Context, now int64, s Sent) {
 	c.OnSend(m.p, now, s.Size, s.Rtx)
 	m.count(c, tallyOf(1, 0, 0))
 	if s.Reserved {
-		m.ledgerOf(c).edge.used += s.Size
+		m.edges[c.rec.handle.Index()].used += s.Size
 	}
 	if c.rec.custom {
 		m.algOf(c).OnSend(now, s.Size, s.Rtx)

@@ -24,8 +24,6 @@ type record struct {
 
 // A ledger is the manager's data for a context beside the record, needed by few events.
 type ledger struct {
-	edge   edge
-	due    int64          // the armed deadline, ns
 	waited [reasons]int64 // see Snapshot.Held
 	counts counts
 }

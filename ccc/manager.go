@@ -11,13 +11,12 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
-	"github.com/uetcc/uetcc/internal/timerwheel"
 )
 
 // Errors of [Manager.Open] and [Manager.Bind].
 var (
-	ErrHandle = errors.New("ccc: handle out of range, or without a life")
-	ErrInUse  = errors.New("ccc: the index is in use")
+	errHandle = errors.New("ccc: handle out of range, or without a life")
+	errInUse  = errors.New("ccc: the index is in use")
 )
 
 // ManagerConfig sizes a [Manager].
@@ -26,6 +25,10 @@ type ManagerConfig struct {
 
 	// Contexts and PDCs are the largest index plus one of each, at most 65,536.
 	Contexts, PDCs int
+
+	// Algorithms sets room aside for an [Algorithm] of each context. Without, and without credit of
+	// receivers, the first call of [Manager.SetAlgorithm] allocates the room.
+	Algorithms bool
 
 	// Admission gives every context a [Gate]. A Gate costs an atomic operation for each
 	// acknowledgement.
@@ -63,13 +66,12 @@ type Manager struct {
 	seats   []seat
 	ledgers []ledger
 	side    []uint64
-	algs    []Algorithm
+	extra   extra
 	cells   []cellGate // with TFC
 	pdcs    []member
 	homes   []uint16 // by PDC: the index of the context, if bound; dense, so that caches hold all
 	sole    member   // member's result for a sole PDC
 
-	due  *timerwheel.Wheel
 	busy int64 // contexts with something to send
 	runs bool  // contexts take several events in one step, see Exchange
 
@@ -79,6 +81,7 @@ type Manager struct {
 	revision uint32
 
 	gates []Gate
+	edges []edge // with gates
 	stale uint64
 	seed  uint64
 	inbox inbox
@@ -118,10 +121,8 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		seats:   slab.Make[seat](c.Contexts),
 		ledgers: slab.Make[ledger](c.Contexts),
 		side:    make([]uint64, c.Contexts*c.Params.entropy.Words()),
-		algs:    make([]Algorithm, c.Contexts),
 		pdcs:    slab.Make[member](c.PDCs),
 		homes:   slab.Make[uint16](c.PDCs),
-		due:     timerwheel.New(c.Contexts, 1, c.Now),
 		seed:    random.Seed(c.Seed),
 		inbox:   newInbox(c.Inbox),
 		clock:   c.Now,
@@ -132,7 +133,10 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		m.cells = make([]cellGate, c.Contexts)
 	}
 	if c.Admission {
-		m.gates = make([]Gate, c.Contexts)
+		m.gates, m.edges = make([]Gate, c.Contexts), make([]edge, c.Contexts)
+	}
+	if c.Params.credit || c.Params.flow || c.Algorithms {
+		m.extra.init(c.Contexts, c.Now)
 	}
 	return m, nil
 }
@@ -149,16 +153,16 @@ func (m *Manager) Stale() uint64 { return m.stale }
 func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	i := int(h.Index())
 	if i >= len(m.seats) || h.Generation()&1 == 0 {
-		return ErrHandle
+		return errHandle
 	}
 	c := &m.seats[i].context
 	if c.rec.handle != 0 {
-		return ErrInUse
+		return errInUse
 	}
 	c.InitCached(m.p, now, baseRTT)
 	c.rec.handle, c.rec.last = h, now
 	m.classify(c)
-	m.ledgers[i] = ledger{edge: m.ledgers[i].edge}
+	m.ledgers[i] = ledger{}
 	clear(m.sideOf(c))
 	m.seats[i].entropy.Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
 	if m.cells != nil {
@@ -212,9 +216,9 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 	j := int(pdc.Index())
 	switch {
 	case c == nil || j >= len(m.pdcs) || pdc.Generation()&1 == 0:
-		return ErrHandle
+		return errHandle
 	case m.pdcs[j].handle != 0:
-		return ErrInUse
+		return errInUse
 	}
 	fixed = fixed || m.p.flow // with TFC the cells of one path count
 	c.rec.fixed = c.rec.fixed || fixed
@@ -278,7 +282,9 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 func (m *Manager) free(c *Context, now int64) (Handle, int64) {
 	h, rtt := c.rec.handle, c.BaseRTT()
 	*c = Context{rec: record{handle: h, armed: c.rec.armed}}
-	m.algs[h.Index()] = nil
+	if m.extra.due != nil {
+		m.extra.algs[h.Index()] = nil
+	}
 	m.settle(c, now)
 	c.rec = record{}
 	return h, rtt

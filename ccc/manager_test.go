@@ -117,13 +117,13 @@ func TestManagerStaleHandlesChangeNothing(t *testing.T) {
 
 func TestManagerRefusesBadHandles(t *testing.T) {
 	m, ctx, pdcs := chapterManager(t, chapterFabric())
-	require.ErrorIs(t, m.Open(ctx, 0, 0), ErrInUse)
-	require.ErrorIs(t, m.Open(NewHandle(4, 1), 0, 0), ErrHandle, "one too many")
+	require.ErrorIs(t, m.Open(ctx, 0, 0), errInUse)
+	require.ErrorIs(t, m.Open(NewHandle(4, 1), 0, 0), errHandle, "one too many")
 	require.Nil(t, m.Context(0), "a seat that nobody has is not the zero handle's")
-	require.ErrorIs(t, m.Open(NewHandle(1, 2), 0, 0), ErrHandle, "even: no life")
-	require.ErrorIs(t, m.Bind(pdcs[0], ctx, 0, false), ErrInUse)
-	require.ErrorIs(t, m.Bind(NewHandle(9, 1), NewHandle(2, 3), 0, false), ErrHandle)
-	require.ErrorIs(t, m.Bind(NewHandle(0xffff, 1), ctx, 0, false), ErrHandle)
+	require.ErrorIs(t, m.Open(NewHandle(1, 2), 0, 0), errHandle, "even: no life")
+	require.ErrorIs(t, m.Bind(pdcs[0], ctx, 0, false), errInUse)
+	require.ErrorIs(t, m.Bind(NewHandle(9, 1), NewHandle(2, 3), 0, false), errHandle)
+	require.ErrorIs(t, m.Bind(NewHandle(0xffff, 1), ctx, 0, false), errHandle)
 	for _, c := range []ManagerConfig{
 		{Contexts: 1, PDCs: 1},
 		{Params: m.p, PDCs: 1},
@@ -270,7 +270,7 @@ func TestManagerContextThatWasNeverBound(t *testing.T) {
 	m := newManager(t, ManagerConfig{Params: testParams(t, chapterFabric()), Contexts: 1, PDCs: 1})
 	h := NewHandle(0, 1)
 	require.NoError(t, m.Open(h, 0, 0))
-	require.ErrorIs(t, m.Open(NewHandle(0, 3), 0, 0), ErrInUse)
+	require.ErrorIs(t, m.Open(NewHandle(0, 3), 0, 0), errInUse)
 	require.NoError(t, m.Bind(h, h, 0, false))
 	freed, _ := m.Unbind(h, 0)
 	require.Equal(t, h, freed)

@@ -58,8 +58,8 @@ func (w *twin) same(where string) {
 	for i := range b.seats {
 		b.seats[i].context.how = a.seats[i].context.how
 		defer func() { b.seats[i].context.how = howAny }()
-		if !b.seats[i].context.rec.armed {
-			a.ledgers[i].due = b.ledgers[i].due
+		if !b.seats[i].context.rec.armed && b.extra.due != nil {
+			a.extra.at[i] = b.extra.at[i]
 		}
 	}
 	same := slices.Equal(a.seats, b.seats) && slices.Equal(a.ledgers, b.ledgers) && slices.Equal(a.pdcs, b.pdcs) &&
@@ -349,7 +349,7 @@ func TestRunsEqualGeneralEvents(t *testing.T) {
 					next, armed := w.general.NextDeadline()
 					at, some := w.plain.NextDeadline()
 					require.Equal(t, []any{next, armed}, []any{at, some})
-					w.plain.due = w.general.due
+					w.plain.extra.due = w.general.extra.due
 					require.Equal(t, w.general, w.plain)
 					runs := scheme != SchemeREPSLegacy && (seed != 2 || !control.nscc()) && seed != 4
 					d := w.did

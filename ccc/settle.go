@@ -43,6 +43,6 @@ func (m *Manager) settleWide(c *Context, now int64) {
 	m.arm(c)
 	if m.gates != nil {
 		i := c.rec.handle.Index()
-		m.ledgers[i].edge.publish(&m.gates[i], c.admission(m.p, now))
+		m.edges[i].publish(&m.gates[i], c.admission(m.p, now))
 	}
 }

@@ -24,8 +24,8 @@ var (
 	// ErrNamed: the context has a ccc_id already, or another context has the id.
 	ErrNamed = errors.New("ccc: ccc_id in use")
 
-	// ErrUnknown: the life of the handle is over.
-	ErrUnknown = errors.New("ccc: no such context")
+	// errUnknown: the life of the handle is over.
+	errUnknown = errors.New("ccc: no such context")
 )
 
 // MaxContexts is the largest number of contexts in a [Table].
@@ -58,19 +58,24 @@ func (k *Key) fill(key *table.Key) {
 type Table struct {
 	slots *table.Pool
 	keys  *table.Map
-	ids   *table.Map
+	ids   *table.Map // nil without names
 	n     int
 }
 
 // NewTable makes a table for n contexts, 1 to [MaxContexts]. The indices are 1 to n,
-// so the [Manager] needs room for n+1. Seed 0 draws a random seed for the hashes, as
-// a network needs. Errors wrap [ErrConfig].
-func NewTable(n int, seed uint64) (*Table, error) {
+// so the [Manager] needs room for n+1. names makes room for ccc_ids, which credit of
+// receivers needs: without, [Table.Name] and [Table.ByID] panic. Seed 0 draws a random seed
+// for the hashes, as a network needs. Errors wrap [ErrConfig].
+func NewTable(n int, names bool, seed uint64) (*Table, error) {
 	if err := check.Range(ErrConfig, "number of contexts", n, 1, MaxContexts); err != nil {
 		return nil, err
 	}
-	slots, err := table.NewPool(table.PoolConfig{First: 1, Count: n})
-	return &Table{slots: slots, keys: table.NewMap(n+1, seed), ids: table.NewMap(n+1, seed), n: n}, err
+	slots, err := table.NewPool(table.PoolConfig{First: 1, Count: n, Bare: true})
+	t := &Table{slots: slots, keys: table.NewMap(n+1, seed), n: n}
+	if names {
+		t.ids = table.NewMap(n+1, seed)
+	}
+	return t, err
 }
 
 // Lookup returns the context of k, 0 without one.
@@ -110,16 +115,16 @@ func (t *Table) Open(k *Key) (h Handle, opened bool, err error) {
 }
 
 // Name gives the context of h the ccc_id used in the peer's packets, or in packets to
-// the peer. The errors are [ErrNamed], [ErrUnknown] and [ErrTableFull]. Only the
+// the peer. The errors are [ErrNamed], errUnknown and [ErrTableFull]. Only the
 // context's owner may call Name.
 func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
 	if !t.slots.Owns(h.Index()) {
-		return ErrUnknown
+		return errUnknown
 	}
 	w := t.slots.Load(h.Index())
 	switch {
 	case !w.Live() || w.Generation() != h.Generation():
-		return ErrUnknown
+		return errUnknown
 	case w.User() != 0 || !t.slots.Update(h.Index(), w, 1):
 		return ErrNamed
 	}
@@ -166,18 +171,18 @@ func idKey(peer netip.Addr, id uint8) (key table.Key) {
 }
 
 // Close ends the life of h; [Manager.Unbind] tells the time for Close. The handle of
-// a past life gets [ErrUnknown], so of several calls one succeeds.
+// a past life gets errUnknown, so of several calls one succeeds.
 func (t *Table) Close(h Handle) error {
 	if !t.slots.Live(table.Handle(h)) {
-		return ErrUnknown
+		return errUnknown
 	}
-	t.ids.Delete(table.Handle(h))
-	if !t.keys.Delete(table.Handle(h)) || t.slots.Release(table.Handle(h), 0) != nil {
-		return ErrUnknown
+	if t.ids != nil {
+		t.ids.Delete(table.Handle(h))
 	}
-	if old, ok := t.slots.Expire(0); ok {
-		t.slots.Restore(old)
+	if !t.keys.Delete(table.Handle(h)) {
+		return errUnknown
 	}
+	t.slots.Return(table.Handle(h))
 	return nil
 }
 
@@ -198,8 +203,8 @@ func (t *Table) All() iter.Seq[Handle] {
 	}
 }
 
-// TableStats counts the contexts: Capacity = Free + Live + Resting, and Resting is 0
-// except for moments. During changes by other goroutines the parts may not add up.
+// TableStats counts the contexts: Capacity = Free + Live, and Resting is 0. During changes by other
+// goroutines the parts may not add up.
 type TableStats struct{ Capacity, Free, Live, Resting int }
 
 // Stats counts, in time proportional to the size.

@@ -22,7 +22,7 @@ var (
 
 func newTestTable(t testing.TB, n int) *Table {
 	t.Helper()
-	tab, err := NewTable(n, 1)
+	tab, err := NewTable(n, true, 1)
 	require.NoError(t, err)
 	return tab
 }
@@ -37,7 +37,7 @@ func open(t testing.TB, tab *Table, k Key) Handle {
 
 func TestNewTableLimits(t *testing.T) {
 	for _, n := range []int{-1, 0, MaxContexts + 1} {
-		_, err := NewTable(n, 0)
+		_, err := NewTable(n, true, 0)
 		require.ErrorContains(t, err, fmt.Sprint(n))
 	}
 	newTestTable(t, MaxContexts)
@@ -84,16 +84,16 @@ func TestTableFullAndClose(t *testing.T) {
 	}
 
 	require.NoError(t, tab.Close(a))
-	require.ErrorIs(t, tab.Close(a), ErrUnknown, "twice")
+	require.ErrorIs(t, tab.Close(a), errUnknown, "twice")
 	require.Zero(t, tab.Lookup(&Key{TC: 1}))
 	c := open(t, tab, Key{TC: 3})
 	require.Equal(t, a.Index(), c.Index())
 	require.False(t, tab.Live(a))
 	require.True(t, tab.Live(c))
-	require.ErrorIs(t, tab.Close(a), ErrUnknown, "stale: no effect on the new owner of the index")
+	require.ErrorIs(t, tab.Close(a), errUnknown, "stale: no effect on the new owner of the index")
 	require.True(t, tab.Live(c))
 	require.Equal(t, TableStats{Capacity: 2, Live: 2}, tab.Stats())
-	require.ErrorIs(t, tab.Close(0), ErrUnknown)
+	require.ErrorIs(t, tab.Close(0), errUnknown)
 }
 
 func TestTableNames(t *testing.T) {
@@ -110,8 +110,8 @@ func TestTableNames(t *testing.T) {
 
 	require.NoError(t, tab.Close(a))
 	require.Zero(t, tab.ByID(fepA, 0xa1))
-	require.ErrorIs(t, tab.Name(a, fepA, 0xa1), ErrUnknown)
-	require.ErrorIs(t, tab.Name(0, fepA, 0xa1), ErrUnknown)
+	require.ErrorIs(t, tab.Name(a, fepA, 0xa1), errUnknown)
+	require.ErrorIs(t, tab.Name(0, fepA, 0xa1), errUnknown)
 }
 
 // TestTableNamesOfOnePeer: 256 contexts can be named towards one peer, the 257th
@@ -219,7 +219,7 @@ func TestTableAllocs(t *testing.T) {
 
 // All PDCs of a pair of FEPs and a traffic class share one context.
 func ExampleTable() {
-	tab, _ := NewTable(1000, 0)
+	tab, _ := NewTable(1000, true, 0)
 	k := &Key{Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.0.0.2"), TC: 1}
 	h, opened, _ := tab.Open(k)
 	fmt.Println(h.Index(), opened)

@@ -2,6 +2,20 @@
 
 package ccc
 
+import "github.com/uetcc/uetcc/internal/timerwheel"
+
+// An extra is what a manager has for its contexts where more than windows has a say: a window
+// waits for no time to pass.
+type extra struct {
+	algs []Algorithm
+	at   []int64           // the armed deadlines, ns
+	due  *timerwheel.Wheel // nil: nothing of an extra is there
+}
+
+func (x *extra) init(contexts int, now int64) {
+	*x = extra{algs: make([]Algorithm, contexts), at: make([]int64, contexts), due: timerwheel.New(contexts, 1, now)}
+}
+
 // arm keeps the earliest time for a look at context c.
 func (m *Manager) arm(c *Context) {
 	r, i := &c.rec, uint32(c.rec.handle.Index())
@@ -10,27 +24,36 @@ func (m *Manager) arm(c *Context) {
 		at, want = c.notBefore, true
 	}
 	switch {
-	case want && (!r.armed || at != m.ledgers[i].due):
-		m.ledgers[i].due = at
-		m.due.Arm(i, at)
+	case want && (!r.armed || at != m.extra.at[i]):
+		m.extra.at[i] = at
+		m.extra.due.Arm(i, at)
 	case !want && r.armed:
-		m.due.Cancel(i)
+		m.extra.due.Cancel(i)
 	}
 	r.armed = want
 }
 
 // NextDeadline returns when to call [Manager.Tick], ns, and false if nothing
 // waits for time to pass.
-func (m *Manager) NextDeadline() (int64, bool) { return m.due.Next() }
+func (m *Manager) NextDeadline() (int64, bool) {
+	if m.extra.due == nil {
+		return 0, false
+	}
+	return m.extra.due.Next()
+}
 
 // Tick handles everything due by now, and returns a context and the reason of the context's
 // wait: with [ReasonCredit] send a Credit Request with [Context.CreditTarget], with
 // [ReasonPacing] the next packet may go. Call Tick until the zero Handle. A time before an
 // earlier Tick's counts as the earlier Tick's.
 func (m *Manager) Tick(now int64) (Handle, Reason) {
-	now = m.due.Now(now)
+	due := m.extra.due
+	if due == nil {
+		return 0, ReasonBacklog
+	}
+	now = due.Now(now)
 	for {
-		i, ok := m.due.Expire(now)
+		i, ok := due.Expire(now)
 		if !ok {
 			return 0, ReasonBacklog
 		}

@@ -70,8 +70,10 @@
 // 96,000,000 (6,000, one): 161,314,284 packets. Faults of the judge or of the forger were four: data sent again
 // may be confirmed before a refusal, a PDC was compared with a stranger's, and a second such packet ends a PDC
 // as SECURITY.md says (twice). Two PDCs that named each other by chance exchanged 51,000 CLEAR_CMDs, which is
-// mended, and one failure of the same kind and one INVALID_SYN where targets expect later PSNs were not traced;
-// such packets are not forged there any more. Endpoints from 99,100,000 on: of 1,500 seeds one, whose judge did
+// mended; in one more world (94,002,361) two targets did, and the one whose peer had gone asked the other for a
+// CLEAR, and had an answer, for 6 s: a target refuses that now. In one (94,004,587) a stranger's PDC stood
+// where targets expect later PSNs and have no Start_PSN to offer, so that the other ended with INVALID_SYN;
+// TSS keeps strangers off there, and no such packets are forged. Endpoints from 99,100,000 on: of 1,500 seeds one, whose judge did
 // not know that a receive buffer waits again after a message with too long packets.
 //
 // Seeds 31,000,000 to 31,019,999 with endpoints, all fresh, on 23 November 2026: 130,012,586 packets, no

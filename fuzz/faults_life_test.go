@@ -58,7 +58,7 @@ func (e *pdcEnd) start() {
 		Memory: pdc.MemoryConfig{Responses: s.responses, Chunks: e.chunks}}
 	parts := func() pdc.ManagerConfig {
 		c := cfgM
-		c.CC, c.Contexts, c.Table = must(ccc.NewManager(cfgCC)), must(ccc.NewTable(8, 1)), must(pdc.NewTable(cfgTable))
+		c.CC, c.Contexts, c.Table = must(ccc.NewManager(cfgCC)), must(ccc.NewTable(8, true, 1)), must(pdc.NewTable(cfgTable))
 		return c
 	}
 	c := parts()

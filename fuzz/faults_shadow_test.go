@@ -206,7 +206,8 @@ func (s *faultShadow) of(h pdc.Handle) *shadowPDC {
 	return nil
 }
 
-// begin makes the shadow of a PDC that sends for the first time.
+// begin makes the shadow of a PDC that sends for the first time. A NOOP before that may not have left, since
+// no SYN packet of the peer had paid for it: it counts as lost on the way.
 func (s *faultShadow) begin(h pdc.Handle, psn pds.PSN) *shadowPDC {
 	n := 1
 	for n < s.e.w.s.window {
@@ -222,6 +223,12 @@ func (s *faultShadow) begin(h pdc.Handle, psn pds.PSN) *shadowPDC {
 	}
 	clear(p.pkt)
 	*p = shadowPDC{h: h, start: psn, base: psn, next: psn, cack: psn - 1, limit: 8 * 128, limitAt: psn - 1, gapAt: math.MinInt64, pkt: p.pkt}
+	if info, _ := s.e.m.PDC(h); !info.Initiator && s.e.m.Stats().Muted > 0 && psn.After(info.Base) {
+		p.start, p.base, p.next, p.cack, p.limitAt = info.Base, info.Base, info.Base, info.Base-1, info.Base-1
+		for ; p.next != psn; p.next++ {
+			*p.at(p.next) = shadowPacket{control: true, fate: fateFlight, sentAt: s.e.clock.now, sends: 1}
+		}
+	}
 	return p
 }
 

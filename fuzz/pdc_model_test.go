@@ -121,7 +121,7 @@ func newModelEnd(t testing.TB, s modelSetting, i int, seed uint64) *modelEnd {
 	require.NoError(t, err)
 	cc, err := ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: 9, Seed: seed})
 	require.NoError(t, err)
-	ctxs, err := ccc.NewTable(8, 1)
+	ctxs, err := ccc.NewTable(8, true, 1)
 	require.NoError(t, err)
 	tab, err := pdc.NewTable(pdc.TableConfig{General: 8, Quarantine: 3000 * us, FirstID: 1, Seed: 1})
 	require.NoError(t, err)

@@ -75,7 +75,7 @@ func pdcKeyedTable(capacity int) keyedTable {
 }
 
 func cccKeyedTable(capacity int) keyedTable {
-	t, err := ccc.NewTable(capacity, 0)
+	t, err := ccc.NewTable(capacity, true, 0)
 	if err != nil {
 		panic(err)
 	}

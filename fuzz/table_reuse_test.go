@@ -77,7 +77,7 @@ func requireOneLife(t *testing.T, logs []*reuseLog) {
 // keys and indices that each index serves another key soon.
 func TestContextIndexServesAnother(t *testing.T) {
 	const workers, rounds = 4, 6000
-	tab, err := ccc.NewTable(6, 0)
+	tab, err := ccc.NewTable(6, true, 0)
 	require.NoError(t, err)
 	logs := make([]*reuseLog, workers)
 	var wg sync.WaitGroup

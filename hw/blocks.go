@@ -10,8 +10,8 @@ type Kind uint16
 // Kinds of blocks. Every device has the first two, and more as needed. Unknown kinds
 // are skipped.
 const (
-	KindCapability Kind = 0x0001
-	KindClock      Kind = 0x0010
+	kindCapability Kind = 0x0001
+	kindClock      Kind = 0x0010
 	KindContext    Kind = 0x0020 // array, stride 128: one for each congestion control context
 	KindPDC        Kind = 0x0021 // array, stride 64
 	KindDoorbell   Kind = 0x0030 // array, stride 4,096: one page for each owner
@@ -20,7 +20,7 @@ const (
 )
 
 var kindNames = [...]string{
-	KindCapability: "capability", KindClock: "clock", KindContext: "context", KindPDC: "pdc",
+	kindCapability: "capability", kindClock: "clock", KindContext: "context", KindPDC: "pdc",
 	KindDoorbell: "doorbell", KindEvents: "events", KindCounters: "counters",
 }
 
@@ -136,21 +136,21 @@ var Reg = registers{
 	Base:    Register{Name: "BASE", Offset: 0x10, Width: 32},
 
 	// the capability block
-	DeviceID:   KindCapability.register("DEV_ID", 0x14, 32, ro, orderNone),
-	Features:   KindCapability.register("FEATURES", 0x18, 64, ro, orderNone),
-	FeaturesOn: KindCapability.register("FEATURES_ON", 0x20, 64, rw, orderProgram),
-	LineRate:   KindCapability.register("LINE_RATE", 0x28, 64, ro, orderNone),
-	Limits:     KindCapability.register("LIMITS", 0x30, 64, ro, orderNone),
-	Reset:      KindCapability.register("RESET", 0x38, 32, wo, orderFlush),
-	Status:     KindCapability.register("STATUS", 0x3c, 32, ro, orderAfter),
-	Fault:      KindCapability.register("FAULT", 0x40, 32, ro, orderNone),
-	FaultClear: KindCapability.register("FAULT_CLEAR", 0x44, 32, rw, orderFlush),
-	Resets:     KindCapability.register("RESETS", 0x48, 32, ro, orderAfter),
+	DeviceID:   kindCapability.register("DEV_ID", 0x14, 32, ro, orderNone),
+	Features:   kindCapability.register("FEATURES", 0x18, 64, ro, orderNone),
+	FeaturesOn: kindCapability.register("FEATURES_ON", 0x20, 64, rw, orderProgram),
+	LineRate:   kindCapability.register("LINE_RATE", 0x28, 64, ro, orderNone),
+	Limits:     kindCapability.register("LIMITS", 0x30, 64, ro, orderNone),
+	Reset:      kindCapability.register("RESET", 0x38, 32, wo, orderFlush),
+	Status:     kindCapability.register("STATUS", 0x3c, 32, ro, orderAfter),
+	Fault:      kindCapability.register("FAULT", 0x40, 32, ro, orderNone),
+	FaultClear: kindCapability.register("FAULT_CLEAR", 0x44, 32, rw, orderFlush),
+	Resets:     kindCapability.register("RESETS", 0x48, 32, ro, orderAfter),
 
 	// the clock block
-	Now:       KindClock.register("NOW", 0x18, 64, ro, orderNone),
-	TickPs:    KindClock.register("TICK_PS", 0x28, 32, ro, orderNone),
-	StampBits: KindClock.register("STAMP_BITS", 0x2c, 32, ro, orderNone),
+	Now:       kindClock.register("NOW", 0x18, 64, ro, orderNone),
+	TickPs:    kindClock.register("TICK_PS", 0x28, 32, ro, orderNone),
+	StampBits: kindClock.register("STAMP_BITS", 0x2c, 32, ro, orderNone),
 
 	// a congestion context: the engine's line, then the device's
 	Ctl:        KindContext.register("CTL", 0x00, 32, rw, orderProgram),

@@ -68,7 +68,7 @@ func Open(space Space) (*Device, error) {
 			return nil, ErrChain
 		}
 	}
-	if d.block(KindCapability) == nil || d.block(KindClock) == nil {
+	if d.block(kindCapability) == nil || d.block(kindClock) == nil {
 		return nil, ErrMissing
 	}
 	d.resets = space.Load32(d.reg(Reg.Resets))
@@ -131,9 +131,9 @@ func (d *Device) readHeader(at uint32) (block, error) {
 // fixedLen returns the bytes of a kind's block at the block's base, 0 for an unknown kind.
 func (k Kind) fixedLen() uint64 {
 	switch k {
-	case KindCapability:
+	case kindCapability:
 		return 0x50
-	case KindClock:
+	case kindClock:
 		return 0x30
 	case KindContext, KindPDC, KindDoorbell, KindEvents, KindCounters:
 		return headerLen

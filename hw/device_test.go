@@ -95,10 +95,10 @@ func TestOpenToTheEnd(t *testing.T) {
 		want error
 	}{{end, nil}, {end - 8, ErrChain}, {end + 0x18, nil}, {end + 0x10, ErrChain}} {
 		regs := NewMemory(tc.size)
-		regs.Store32(Reg.Type.Offset, uint32(KindCapability))
+		regs.Store32(Reg.Type.Offset, uint32(kindCapability))
 		regs.Store32(Reg.Version.Offset, knownVersion<<24)
 		regs.Store32(Reg.Next.Offset, clock)
-		regs.Store32(clock+Reg.Type.Offset, uint32(KindClock))
+		regs.Store32(clock+Reg.Type.Offset, uint32(kindClock))
 		regs.Store32(clock+Reg.Version.Offset, knownVersion<<24)
 		if tc.size > end {
 			regs.Store32(clock+Reg.Next.Offset, end+4)

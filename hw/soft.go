@@ -135,8 +135,8 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 // describe stores the constants: the chain of blocks, and the device's features.
 func (d *SoftDevice) describe() {
 	cfg, l, regs := &d.cfg, &d.at, d.regs
-	d.header(atCapability, KindCapability, atClock, 0, 0)
-	d.header(atClock, KindClock, atContext, 0, 0)
+	d.header(atCapability, kindCapability, atClock, 0, 0)
+	d.header(atClock, kindClock, atContext, 0, 0)
 	d.header(atContext, KindContext, atPDC, uint32(cfg.Contexts), l.contexts)
 	d.header(atPDC, KindPDC, atDoorbell, uint32(cfg.PDCs), l.pdcs)
 	d.header(atDoorbell, KindDoorbell, atEvents, uint32(cfg.Owners), l.doorbells)

@@ -47,8 +47,8 @@ type Features uint32
 // FeatureSYNRetxTransfer is SYN_RETX_TRANSFER. The effect on an end is not public.
 const FeatureSYNRetxTransfer Features = 1
 
-// Len returns the size of c on the wire.
-func (c *Control) Len() int {
+// len returns the size of c on the wire.
+func (c *Control) len() int {
 	if c.negotiates() {
 		return negotiationLen
 	}
@@ -86,12 +86,12 @@ func (c *Control) Decode(b []byte) (int, error) {
 	c.SPDCID = PDCID(binary.BigEndian.Uint16(b[8:]))
 	c.DPDCID, c.Info = splitPeer(flags, binary.BigEndian.Uint16(b[10:]))
 	c.Payload = Payload(binary.BigEndian.Uint32(b[12:])) & c.Ctl.payloadMask()
-	return c.Len(), nil
+	return c.len(), nil
 }
 
 // put writes c to b, of at least the header's length.
 func (c *Control) put(b []byte) {
-	n := c.Len()
+	n := c.len()
 	if n == negotiationLen {
 		binary.BigEndian.PutUint32(b[ControlLen:], uint32(c.Features))
 	}
@@ -106,8 +106,8 @@ func (c *Control) put(b []byte) {
 
 // AppendTo appends c to b.
 func (c *Control) AppendTo(b []byte) []byte {
-	b = extend(b, c.Len())
-	c.put(b[len(b)-c.Len():])
+	b = extend(b, c.len())
+	c.put(b[len(b)-c.len():])
 	return b
 }
 

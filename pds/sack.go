@@ -16,19 +16,19 @@ type CCType uint8
 const (
 	CCNSCC   CCType = 0  // [NSCCState]
 	CCCredit CCType = 1  // [CreditState]: RCCC and TFC
-	CCProp14 CCType = 14 // proprietary
-	CCProp15 CCType = 15 // proprietary
+	ccProp14 CCType = 14 // proprietary
+	ccProp15 CCType = 15 // proprietary
 )
 
 var ccTypeNames = [...]string{
-	CCNSCC: "CC_NSCC", CCCredit: "CC_CREDIT", CCProp14: "proprietary(14)", CCProp15: "proprietary(15)",
+	CCNSCC: "CC_NSCC", CCCredit: "CC_CREDIT", ccProp14: "proprietary(14)", ccProp15: "proprietary(15)",
 }
 
 // String returns the specification's name, or the number of a reserved type.
 func (c CCType) String() string { return enum.Name(ccTypeNames[:], c) }
 
 // isProprietary reports whether vendors are free to use c.
-func (c CCType) isProprietary() bool { return c == CCProp14 || c == CCProp15 }
+func (c CCType) isProprietary() bool { return c == ccProp14 || c == ccProp15 }
 
 // SACK is the part of an ACK_CC and an ACK_CCX with the packets received beyond
 // the cumulative acknowledgement.

@@ -40,12 +40,11 @@ func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool 
 	if s == nil {
 		return false
 	}
-	m := &r.t.arrivals[h.Slot()]
-	if a != ArrivalRequest || now-m.spentAt > r.timeout {
-		m.spent, m.spentAt = s.cum, now
+	if a != ArrivalRequest || now-s.spentAt > r.timeout {
+		s.spent, s.spentAt = s.cum, now
 	}
-	m.seen = now
-	target = min(target, m.spent+r.maxAhead)
+	s.seen = now
+	target = min(target, s.spent+r.maxAhead)
 	newer, owed := target > s.target, a != ArrivalData
 	s.target = max(s.target, target)
 	if newer || owed {
@@ -61,6 +60,14 @@ func (r *Receiver) wake(now int64) {
 		r.awake = true
 		r.due, r.early = r.policy.Start(now), 0
 	}
+}
+
+// Credit returns the cumulative credit of the sender named h, in bytes, and false when gone.
+func (r *Receiver) Credit(h Handle) (cum int64, ok bool) {
+	if s := r.t.find(h); s != nil {
+		return s.cum, true
+	}
+	return 0, false
 }
 
 // Target returns the newest target of the sender named h, in bytes, 0 when gone.

@@ -43,7 +43,7 @@ func newStoryNode(addr netip.Addr, firstPDC pds.PDCID, firstCCC int) *storyNode 
 	n := &storyNode{addr: addr}
 	n.contexts, err = ccc.NewManager(ccc.ManagerConfig{Params: &params, Contexts: 256, PDCs: 1 << 16})
 	check(err)
-	n.ids, err = ccc.NewTable(255, 0)
+	n.ids, err = ccc.NewTable(255, true, 0)
 	check(err)
 	for other := range firstCCC - 1 {
 		_, _, err := n.ids.Open(&ccc.Key{Source: addr, Destination: netip.AddrFrom4([4]byte{10, 1, 0, byte(other)})})

@@ -49,8 +49,8 @@ func (r *Receiver) forget(now int64, displace bool) (Handle, bool) {
 		if t.hand == len(t.slab) {
 			t.hand = 0
 		}
-		s, m := &t.slab[i], &t.arrivals[i]
-		if s.generation&1 == 1 && s.list != ListActive && (displace || s.cum > m.spent) && now-m.seen > r.timeout {
+		s := &t.slab[i]
+		if s.generation&1 == 1 && s.list != ListActive && (displace || s.cum > s.spent) && now-s.seen > r.timeout {
 			h := s.handle(Slot(i))
 			t.remove(Slot(i))
 			return h, true

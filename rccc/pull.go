@@ -98,7 +98,7 @@ func (p *pullPolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 		s.turn--
 	} else {
 		s.turn = s.weight
-		t.active.head = s.next
+		t.active.head = t.links[i].next
 	}
 	wait := pace.TimeFor(n)
 	if n == 0 && p.likeHtsim {
@@ -126,7 +126,7 @@ func (p *pullPolicy) serveIdle(t *Senders, pace *Pace) (Grant, bool) {
 	i := t.idle.head
 	s := &t.slab[i]
 	if s.cum+p.grant-s.target < p.idleCap {
-		t.idle.head = s.next
+		t.idle.head = t.links[i].next
 	} else {
 		t.Move(i, ListNone)
 	}

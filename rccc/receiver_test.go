@@ -66,8 +66,9 @@ func TestReceiverIsNoFasterThanTheLink(t *testing.T) {
 	}
 }
 
-func TestSenderIsHalfACacheLine(t *testing.T) {
-	require.Equal(t, uintptr(32), unsafe.Sizeof(sender{}))
+func TestSenderIsACacheLine(t *testing.T) {
+	require.Equal(t, uintptr(64), unsafe.Sizeof(sender{}))
+	require.Equal(t, uintptr(4), unsafe.Sizeof(link{}), "the links of all senders fit the second-level cache")
 }
 
 func TestNewReceiverNamesTheField(t *testing.T) {

@@ -2,7 +2,7 @@
 
 package rccc
 
-// ring is a circular list of slots, linked through the senders themselves. The
+// ring is a circular list of slots, linked through [Senders].links. The
 // head is served next, and the slot before the head is the tail: moving the head
 // on makes the served slot the tail, without touching a neighbour.
 type ring struct {
@@ -12,13 +12,13 @@ type ring struct {
 
 // pushBack appends i, which is in no ring.
 func (t *Senders) pushBack(r *ring, i Slot) {
-	s := &t.slab[i]
+	s := &t.links[i]
 	if r.n == 0 {
 		s.next, s.prev, r.head = i, i, i
 	} else {
-		h := &t.slab[r.head]
+		h := &t.links[r.head]
 		s.next, s.prev = r.head, h.prev
-		t.slab[h.prev].next = i
+		t.links[h.prev].next = i
 		h.prev = i
 	}
 	r.n++
@@ -26,9 +26,9 @@ func (t *Senders) pushBack(r *ring, i Slot) {
 
 // unlink takes i out of r.
 func (t *Senders) unlink(r *ring, i Slot) {
-	s := &t.slab[i]
-	t.slab[s.prev].next = s.next
-	t.slab[s.next].prev = s.prev
+	s := t.links[i]
+	t.links[s.prev].next = s.next
+	t.links[s.next].prev = s.prev
 	if r.head == i {
 		r.head = s.next
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/internal/slab"
 )
 
 // maxSenders is the largest capacity of an active sender table.
@@ -45,23 +46,24 @@ func (l List) String() string { return enum.Name(listNames[:], l) }
 // ErrFull means a full table.
 var ErrFull = errors.New("rccc: active sender table is full")
 
-// sender is the part of a sender touched by a grant: half a cache line.
+// sender is what an arriving packet and a grant touch of a sender: a cache line.
 type sender struct {
 	cum, target int64 // bytes, cumulative; active with demand iff target > cum
-	next, prev  Slot  // neighbours in the sender's list, or in the free list
+	seen        int64 // when anything arrived last, ns
+	spent       int64 // cum taken as used by the sender, bytes
+	spentAt     int64 // time of setting spent, ns
 	weight      uint16
 	turn        uint16 // grants left in the present turn, 1 to weight
 	stamp       uint32 // last time slice that served the sender
 	generation  uint16 // odd while in use
 	list        List
+	_           [13]byte
 }
 
-// arrivals is the rest, touched by an arriving packet.
-type arrivals struct {
-	seen    int64 // when anything arrived last, ns
-	spent   int64 // cum taken as used by the sender, bytes
-	spentAt int64 // time of setting spent, ns
-}
+// A link is the neighbours in a sender's list, or in the free list. Links lie apart from the
+// senders, so that the neighbours of a sender that moves are in a cache: all links take no more
+// than 256 KB.
+type link struct{ next, prev Slot }
 
 // Senders is a destination's active sender table: a slab of values linked into
 // lists by index, so no operation depends on how many senders there are.
@@ -69,9 +71,9 @@ type arrivals struct {
 // Single writer, except [Senders.Load], which any goroutine may call. Made by
 // [NewReceiver]; a [GrantPolicy] works on Senders.
 type Senders struct {
-	slab     []sender
-	arrivals []arrivals
-	views    []view
+	slab  []sender
+	links []link
+	views []view
 
 	active, idle, free ring
 	weight             int64 // sum over the active list
@@ -79,9 +81,7 @@ type Senders struct {
 }
 
 func (t *Senders) init(capacity int) {
-	t.slab = make([]sender, capacity)
-	t.arrivals = make([]arrivals, capacity)
-	t.views = make([]view, capacity)
+	t.slab, t.links, t.views = slab.Make[sender](capacity), slab.Make[link](capacity), slab.Make[view](capacity)
 	for i := range t.slab {
 		t.pushBack(&t.free, Slot(i))
 	}
@@ -179,8 +179,10 @@ func (t *Senders) add(now int64, weight uint16, start int64) (Handle, error) {
 	i := t.free.head
 	t.unlink(&t.free, i)
 	s := &t.slab[i]
-	*s = sender{cum: start, target: start, weight: weight, turn: weight, generation: s.generation + 1}
-	t.arrivals[i] = arrivals{seen: now, spent: start, spentAt: now}
+	*s = sender{
+		cum: start, target: start, seen: now, spent: start, spentAt: now,
+		weight: weight, turn: weight, generation: s.generation + 1,
+	}
 	t.publish(i)
 	return s.handle(i), nil
 }

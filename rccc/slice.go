@@ -80,7 +80,7 @@ func (p *slicePolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 	n := min(p.share*int64(s.weight), need)
 	s.stamp = p.number
 	if n < need {
-		t.active.head = s.next
+		t.active.head = t.links[i].next
 	} else {
 		t.Move(i, ListNone)
 	}

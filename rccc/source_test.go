@@ -213,6 +213,7 @@ func TestSourceTarget(t *testing.T) {
 		{"retransmissions count", 0, 256, false, Demand{Backlog: 100, Rtx: 4150}, 18},
 		{"a window caps the demand at one packet more", 0, 256, false, Demand{Backlog: 1 << 20, Cwnd: 8300}, 50},
 		{"a larger window does not", 0, 256, false, Demand{Backlog: 1024, Cwnd: 8300}, 5},
+		{"two contexts share the port", 0, 256, false, Demand{Backlog: 9000, Contexts: 2}, 19},
 		{"contexts share the port", 0, 256, false, Demand{Backlog: 9000, Contexts: 3}, 13},
 		{"division truncates toward zero", 1000, 256, false, Demand{Contexts: 3}, 0},
 		{"debt adds to the need", -4000, 256, false, Demand{Backlog: 4150}, 33},

@@ -10,13 +10,6 @@ import (
 // AtomicLen is the length of an [Atomic] extension, bytes.
 const AtomicLen = 4
 
-// Bits of [Atomic.Control]; the remaining bits are reserved or a vendor's.
-// Source: table 3-23.
-const (
-	ControlCacheable   = 0x01
-	ControlCPUCoherent = 0x02
-)
-
 // An Atomic follows the request header of an atomic operation, in any form, and
 // comes before the operands.
 //
@@ -29,7 +22,7 @@ const (
 type Atomic struct {
 	Opcode  AtomicOpcode
 	Type    AtomicType
-	Control uint8 // semantic_control, carried as it is
+	Control uint8 // semantic_control, carried as it is: cacheable 0x01, CPU coherent 0x02; table 3-23
 }
 
 // Decode reads the extension; n is [AtomicLen]. The only error is

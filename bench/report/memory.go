@@ -50,7 +50,7 @@ func allocated(make func() any) float64 {
 func manager() func() any {
 	params, _ := pdc.NewParams(pdc.Config{})
 	ids, _ := pdc.NewTable(pdc.TableConfig{General: pdc.MaxPDCs})
-	contexts, _ := ccc.NewTable(1, 0)
+	contexts, _ := ccc.NewTable(1, true, 0)
 	rules, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 12_000, MTU: 4096}})
 	cc, _ := ccc.NewManager(ccc.ManagerConfig{Params: &rules, Contexts: 2, PDCs: pdc.MaxPDCs + 1})
 	return func() any {

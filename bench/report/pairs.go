@@ -260,8 +260,8 @@ var jobs = []job{
 		floor("FloorPath/pdcs=1024/target-of-4", 1.5)}},
 	{"target path, 1k PDCs, packets out of order", "TargetSpray/pdcs=1024", []rival{
 		floor("FloorPath/pdcs=1024/target", 2)}},
-	{"grant path: a request in, the credit due out, 1k senders", "GrantPath/senders=1024", []rival{
-		own("GrantPath/senders=64", 0)}},
+	{"grant path: a request in, the credit due out, 1k senders", "GrantPath/senders=1024/batch=1", []rival{
+		own("GrantPath/senders=64/batch=1", 0)}},
 	{"a write of 64 B, from the call to the completion, 1 PDC", "Message/size=64/pdcs=1", []rival{
 		own("SourcePath/pdcs=1/packets-per-ack=1/signals=clean/batch=32", 0)}},
 	{"a write of 4 KiB, 1 PDC", "Message/size=4096/pdcs=1", []rival{
@@ -324,8 +324,10 @@ var large = []job{
 		own("SourcePath/pdcs=65534/packets-per-ack=1/signals=clean/batch=32", 1.05)}},
 	{"a write of 64 B, from the call to the completion, every PDCID", "Message/size=64/pdcs=65534", []rival{
 		own("Message/size=64/pdcs=1", 0)}},
-	{"grant path, 64k senders", "GrantPath/senders=65534", []rival{
-		own("GrantPath/senders=1024", 2)}},
+	{"grant path, 64k senders", "GrantPath/senders=65534/batch=1", []rival{
+		own("GrantPath/senders=1024/batch=1", 2)}},
+	{"grant path, 64k senders, 32 requests at a time", "GrantPath/senders=65534/batch=32", []rival{
+		own("GrantPath/senders=1024/batch=32", 2)}},
 	{"source's receive step, every PDCID", "SourceReceive/pdcs=65534/batch=1", []rival{
 		floor("FloorPath/pdcs=65536/source", 2)}},
 	{"source's receive step, every PDCID, 32 ACKs at a time", "SourceReceive/pdcs=65534/batch=32", []rival{

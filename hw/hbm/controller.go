@@ -15,7 +15,7 @@ import (
 var (
 	ErrConfig    = errors.New("hbm: invalid configuration")
 	ErrFull      = errors.New("hbm: queue full")
-	ErrRequester = errors.New("hbm: no such requester, or bytes out of range")
+	errRequester = errors.New("hbm: no such requester, or bytes out of range")
 )
 
 // Arbitration chooses among requesters that wait for one channel.
@@ -130,11 +130,11 @@ func (c *Controller) Occupied() int64 { return c.occupied }
 func (c *Controller) Usage(requester int) Usage { return c.usage[requester] }
 
 // Submit hands a request to the controller at time now, never before the time of an
-// earlier call. Errors: [ErrRequester], and [ErrFull] where a real controller would
+// earlier call. Errors: errRequester, and [ErrFull] where a real controller would
 // push back or drop.
 func (c *Controller) Submit(now int64, r Request) error {
 	if uint(r.Requester) >= uint(c.cfg.Requesters) || r.Bytes < 1 || r.Bytes > maxBytes {
-		return ErrRequester
+		return errRequester
 	}
 	c.run(now)
 	line := r.Addr / uint64(c.cfg.Interleave)

@@ -114,10 +114,10 @@ func TestChannelsWorkInParallel(t *testing.T) {
 
 func TestControllerErrors(t *testing.T) {
 	c, _ := NewController(Config{Channels: 1, Banks: 1, Requesters: 1, Depth: 2, Rate: 1, Interleave: 1})
-	require.ErrorIs(t, c.Submit(0, Request{Requester: 1, Bytes: 1}), ErrRequester)
-	require.ErrorIs(t, c.Submit(0, Request{Requester: -1, Bytes: 1}), ErrRequester)
-	require.ErrorIs(t, c.Submit(0, Request{}), ErrRequester)
-	require.ErrorIs(t, c.Submit(0, Request{Bytes: 1<<33 + 1}), ErrRequester)
+	require.ErrorIs(t, c.Submit(0, Request{Requester: 1, Bytes: 1}), errRequester)
+	require.ErrorIs(t, c.Submit(0, Request{Requester: -1, Bytes: 1}), errRequester)
+	require.ErrorIs(t, c.Submit(0, Request{}), errRequester)
+	require.ErrorIs(t, c.Submit(0, Request{Bytes: 1<<33 + 1}), errRequester)
 	for range 3 { // one in transfer, two waiting
 		require.NoError(t, c.Submit(0, Request{Bytes: 1}))
 	}

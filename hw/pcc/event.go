@@ -10,8 +10,8 @@ type EventType uint8
 
 // Event types. Other values change nothing.
 const (
-	EventNull         EventType = 0
-	EventFW           EventType = 1 // deprecated
+	eventNull         EventType = 0
+	eventFW           EventType = 1 // deprecated
 	EventCNP          EventType = 2 // a congestion notification came
 	EventTX           EventType = 3 // a burst of the flow has left
 	EventACK          EventType = 4
@@ -21,7 +21,7 @@ const (
 )
 
 var eventNames = [...]string{
-	EventNull: "null", EventFW: "fw", EventCNP: "cnp", EventTX: "tx", EventACK: "ack", EventNACK: "nack",
+	eventNull: "null", eventFW: "fw", EventCNP: "cnp", EventTX: "tx", EventACK: "ack", EventNACK: "nack",
 	EventRTT: "rtt", EventTXForAckNack: "tx-for-ack-nack",
 }
 

@@ -32,7 +32,7 @@ func TestEventTypeString(t *testing.T) {
 
 // The numbers of the events, of which other tests use the names.
 func TestEventNumbers(t *testing.T) {
-	for i, e := range []EventType{EventNull, EventFW, EventCNP, EventTX, EventACK, EventNACK, EventRTT} {
+	for i, e := range []EventType{eventNull, eventFW, EventCNP, EventTX, EventACK, EventNACK, EventRTT} {
 		require.EqualValues(t, i, e, "%v", e)
 	}
 	require.EqualValues(t, 31, EventTXForAckNack)

@@ -15,6 +15,10 @@ const (
 		1<<ses.OpcodeTSendAtomic | 1<<ses.OpcodeTSendFetchingAtomic
 )
 
+// opsApart are the opcodes whose request_length may not be the bytes of a message's packets.
+const opsApart = 1<<ses.OpcodeRendezvousSend | 1<<ses.OpcodeRendezvousTSend |
+	1<<ses.OpcodeAtomic | 1<<ses.OpcodeFetchingAtomic | 1<<ses.OpcodeTSendAtomic | 1<<ses.OpcodeTSendFetchingAtomic
+
 // Parts of the common fields, in place.
 const (
 	opcodeMask = 0x3f

@@ -12,13 +12,24 @@ const swapBoth = 2 * 16
 // rendezvous send, the bytes of a single operand of a compare and swap, whatever
 // request_length counts.
 func carried(r *ses.Request) uint32 {
-	if r.Opcode.IsRendezvous() {
-		return r.Rendezvous.EagerLength
-	}
-	if r.RequestLength == swapBoth && r.Opcode.IsAtomic() && r.Swap.Opcode.IsSwap() {
-		return uint32(r.Swap.Type.Size())
+	if among(r.Opcode, opsApart) {
+		return carriedApart(r)
 	}
 	return r.RequestLength
+}
+
+// carriedApart is carried for the operations that may count otherwise. Out of line, so that carried is not.
+//
+//go:noinline
+func carriedApart(r *ses.Request) uint32 {
+	switch {
+	case r.Opcode.IsRendezvous():
+		return r.Rendezvous.EagerLength
+	case r.RequestLength == swapBoth && r.Swap.Opcode.IsSwap():
+		return uint32(r.Swap.Type.Size())
+	default:
+		return r.RequestLength
+	}
 }
 
 // pullable reports whether the rest of the message of r, as far as the buffer fits, is

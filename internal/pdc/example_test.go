@@ -17,7 +17,7 @@ func newManager() *pdc.Manager {
 	p, _ := pdc.NewParams(pdc.Config{})
 	cp, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: 4200}})
 	cc, _ := ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: 17, PDCs: 17})
-	contexts, _ := ccc.NewTable(16, 0)
+	contexts, _ := ccc.NewTable(16, true, 0)
 	table, _ := pdc.NewTable(pdc.TableConfig{General: 16, FirstID: 1, Quarantine: 2_000_000_000})
 	m, err := pdc.NewManager(pdc.ManagerConfig{Params: &p, Table: table, CC: cc, Contexts: contexts})
 	if err != nil {

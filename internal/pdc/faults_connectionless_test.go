@@ -92,6 +92,7 @@ func TestFaultU3Datagram(t *testing.T) {
 	r, answer := g.give(w)
 	require.ErrorIs(t, r.Err, ErrTrimmed)
 	require.Empty(t, answer)
+	require.EqualValues(t, 1, g.b.m.Stats().Trimmed)
 }
 
 // The rules of RUDI packets that nothing above asks about.

@@ -141,6 +141,13 @@ func TestFaultF9NoPingPong(t *testing.T) {
 		_, answer := g.give(wire{from: g.a, b: b})
 		require.Empty(t, answer)
 	}
+	answers := uint64(1)
+	for range 100 {
+		_, answer := g.give(wire{from: g.a, b: ghost.AppendTo(nil)})
+		answers += uint64(len(answer))
+	}
+	require.EqualValues(t, limiterBurst, answers)
+	require.EqualValues(t, 101, answers+g.b.m.Stats().Muted, "each is answered or counted")
 }
 
 func TestFaultF3CACKALapAway(t *testing.T) {

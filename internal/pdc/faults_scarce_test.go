@@ -3,6 +3,7 @@
 package pdc
 
 import (
+	"errors"
 	"net/netip"
 	"testing"
 
@@ -120,15 +121,20 @@ func TestFaultS5NACKStorm(t *testing.T) {
 			g := established(t, pairConfig{Config: Config{MaxNackRetx: c.limit, Range: 8}, cwnd: 1_500_000})
 			g.b.reply = Response{Kind: RespondRefuse, Code: pds.NackNoPktBuffer}
 			g.submit(1, 8)
-			sent := 0
+			sent, stale := 0, 0
 			for end := g.now + 2000*ms; g.now < end; g.wait(50_000) {
 				ws := g.send(g.a)
 				sent += len(filterData(ws))
 				for _, w := range ws {
 					_, nacks := g.give(w)
-					g.giveAll(append(nacks, nacks...)) // each twice
+					for _, n := range append(nacks, nacks...) { // each twice
+						if r, _ := g.give(n); errors.Is(r.Err, ErrStale) {
+							stale++
+						}
+					}
 				}
 			}
+			require.Equal(t, sent, stale, "the second NACK of each")
 			require.LessOrEqual(t, sent, 8*c.rounds)
 			require.Greater(t, sent, 4*c.rounds)
 			if failed := g.a.take(EventError); c.limit == 31 {

@@ -142,7 +142,7 @@ func TestTakeLeavesTheFirstProofAlone(t *testing.T) {
 func TestAnswersToMorePeersThanContexts(t *testing.T) {
 	g := crowd{newPair(t, pairConfig{Config: Config{KnownSources: true}, manager: func(c *ManagerConfig) {
 		var err error
-		c.Contexts, err = ccc.NewTable(2, 1)
+		c.Contexts, err = ccc.NewTable(2, true, 1)
 		require.NoError(t, err)
 	}})}
 	answer := func(i int) (pds.PDCID, error) {
@@ -176,7 +176,7 @@ func TestAnswersToMorePeersThanContexts(t *testing.T) {
 func newCrowdOf(t *testing.T, contexts, spare int) crowd {
 	return crowd{newPair(t, pairConfig{Config: Config{KnownSources: true}, manager: func(c *ManagerConfig) {
 		var err error
-		c.Contexts, err = ccc.NewTable(contexts, 1)
+		c.Contexts, err = ccc.NewTable(contexts, true, 1)
 		require.NoError(t, err)
 		c.Spare = spare
 	}})}

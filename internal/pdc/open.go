@@ -123,7 +123,9 @@ func (l *life) bind(now int64, p *PDC) error {
 		}
 		// Contexts come and go while the peer may still count the credit of the last
 		// context, so the number of a slot is no name.
-		l.cccID[c.Index()], _ = l.ctxs.NameAny(c, p.peer.Netip())
+		if q := l.cc.Params(); q.Credits() || q.TFC() != nil {
+			l.cccID[c.Index()], _ = l.ctxs.NameAny(c, p.peer.Netip())
+		}
 		p.flags |= flagMeasure
 	}
 	if err := l.cc.Bind(ccc.Handle(p.handle), c, now, l.keepsPath(p)); err != nil {

@@ -62,7 +62,7 @@ func newPairEnd(t testing.TB, c *pairConfig, i int) *pairEnd {
 	ids := max(c.ids[i], 8)
 	cc, err := ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: ids + 1})
 	require.NoError(t, err)
-	ctxs, err := ccc.NewTable(8, 1)
+	ctxs, err := ccc.NewTable(8, true, 1)
 	require.NoError(t, err)
 	first := max(c.first[i], 1)
 	own := c.own

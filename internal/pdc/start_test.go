@@ -65,6 +65,7 @@ func TestClosingACKSaysExpectedPSN(t *testing.T) {
 	cmd := g.send(g.a)
 	psn := controlOf(t, cmd[0]).PSN
 	var acks []wire
+	before := g.b.m.Stats().ACKs
 	for range 2 { // live, and in quarantine
 		acks = g.giveAll(cmd)
 		require.Len(t, acks, 1)
@@ -74,6 +75,7 @@ func TestClosingACKSaysExpectedPSN(t *testing.T) {
 		require.Equal(t, len(acks[0].b), n)
 		require.Equal(t, pds.AckExpected{Ack: pds.Ack{SPDCID: a.SPDCID, DPDCID: g.h.ID(), CACK: psn}, Expected: psn + 1}, a)
 	}
+	require.Equal(t, before+2, g.b.m.Stats().ACKs)
 	g.giveAll(acks)
 	require.True(t, g.a.has(EventClosed, CauseNone))
 	require.Equal(t, psn+1, g.expectedStart(g.h.ID()).psn)

@@ -453,6 +453,22 @@ func TestTableSYNFlood(t *testing.T) {
 
 // TestTableKept: ids that a flood with false sources can't get, but a peer that
 // has named our PDCID can.
+// Without a quota a source with as many PDCs as ids are free gets none of the last quarter, nor the
+// very last; others do.
+func TestTableLastQuarterIsShared(t *testing.T) {
+	tab := newTable(t, TableConfig{General: 8})
+	for i := range 6 {
+		h := openTarget(t, tab, 0, syn(peerA, i+1))
+		_, err := tab.Match(h.ID(), peerA, pds.PDCID(i+1))
+		require.NoError(t, err)
+	}
+	for i := range 2 {
+		_, _, err := tab.OpenTarget(0, syn(peerA, 7), false)
+		require.ErrorIs(t, err, ErrQuota, "%d free", 2-i)
+		openTarget(t, tab, 0, syn(peerB, i+1))
+	}
+}
+
 // Without a quota a source that holds every PDCID is not at it: there is none free.
 func TestTableWithoutQuotaIsJustFull(t *testing.T) {
 	tab := newTable(t, TableConfig{General: 2})

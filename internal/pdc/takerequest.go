@@ -3,6 +3,8 @@
 package pdc
 
 import (
+	"math/bits"
+
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -72,37 +74,35 @@ func (t *target) taken(now int64, p *PDC, clear pds.PSN) {
 	p.rx.released(clear)
 }
 
-// takeAhead is Take where requests have overtaken each other, as on many paths.
+// takeAhead is Take where requests have overtaken each other, as on many paths, by less than the SACK of an
+// acknowledgement spans: the SACK begins at the edge, and near is the SACK.
 func (t *target) takeAhead(now int64, p *PDC, x *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q, w := x.Request, &p.rx
 	psn, flags, clear := q.PSN(), q.Flags(), q.ClearPSN()
 	if t.holes != nil && !w.inOrder() {
 		return 0, false // the answer may be a NACK
 	}
-	if w.seen == seenNothing || !p.suits(q) || !t.isUsual(x) {
+	ahead := uint32(psn - w.edge)
+	if w.seen == seenNothing || ahead >= nearLen || w.isFar() || !p.suits(q) || !t.isUsual(x) {
 		return t.takeExpected(now, x, out)
 	}
-	if !t.mem.isOpen(p, x) || !w.fresh(t.mem.far(p), psn, t.p.ranges) || !w.reaches(clear) {
+	if !t.mem.isOpen(p, x) || ahead >= t.p.ranges || w.near>>ahead&1 != 0 || !w.reaches(clear) {
 		return 0, false
 	}
 	w.Accept(t.mem.far(p), psn)
 	t.taken(now, p, clear)
 	p.count(t.p, x.Size, x.Payload)
-	asked := t.reply.ackWanted(p, flags, x.CE)
-	if !asked && !t.reply.ackDue(p) {
+	if !t.reply.ackWanted(p, flags, x.CE) && !t.reply.ackDue(p) {
 		return 0, true
 	}
 	p.ackBytes = 0
 	t.stats.ACKs++
-	cack, base := w.edge-1, w.SACKBase(psn)
-	if !asked {
-		base = w.SACKRove()
-	}
+	cack := w.edge - 1
 	v := (*view.AckCC)(out)
 	v.SetAck(pds.Prologue{Next: pds.NextResponse, Flags: x.echo(flags)}, int16(psn-cack), cack)
 	v.SetAnswered(q)
-	v.SetSACK(pds.CCNSCC, t.p.mpr, int16(base-cack), w.SACK(t.mem.far(p), base))
-	v.SetNSCC(x.State.Service, x.State.penalty(), p.rcvdUnits(), uint16(w.OOO(t.mem.far(p))))
+	v.SetSACK(pds.CCNSCC, t.p.mpr, 1, w.near)
+	v.SetNSCC(x.State.Service, x.State.penalty(), p.rcvdUnits(), uint16(bits.OnesCount64(w.near)))
 	return pds.AckCCLen, true
 }
 

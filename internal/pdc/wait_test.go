@@ -179,7 +179,7 @@ func TestTickEndsWhereNothingRests(t *testing.T) {
 		c.Waiting = 2
 		c.Table, err = NewTable(TableConfig{General: 8, Initiators: 8, FirstID: 1, Seed: 1})
 		require.NoError(t, err)
-		c.Contexts, err = ccc.NewTable(1, 1)
+		c.Contexts, err = ccc.NewTable(1, true, 1)
 		require.NoError(t, err)
 	}})
 	require.NoError(t, g.a.m.Lock(g.h))

@@ -5,7 +5,9 @@ package table
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/deadline"
@@ -33,6 +35,10 @@ type PoolConfig struct {
 	Hold  int64  // quarantine in nanoseconds before a released id may be claimed again
 	Start uint16 // offset of the id that is claimed first, modulo Count; best random
 
+	// Bare is a pool of words alone: nobody looks at Data, and ids come back by Return, without a
+	// quarantine. Hold and Slots have to be zero.
+	Bare bool
+
 	// Slots, if given, are the slots behind the ids, shared by pools of the same id
 	// space; First+Count are needed.
 	Slots Slots
@@ -45,6 +51,9 @@ func (c *PoolConfig) validate() error {
 		check.Range(ErrConfig, "Count", c.Count, 1, 1<<16-int(c.First)),
 		check.AtLeast(ErrConfig, "Hold", c.Hold, 0),
 	)
+	if err == nil && c.Bare && (c.Hold != 0 || c.Slots.Len() != 0) {
+		return fmt.Errorf("%w: Bare with Hold or Slots", ErrConfig)
+	}
 	if err == nil && c.Slots.Len() != 0 {
 		err = check.AtLeast(ErrConfig, "number of Slots", c.Slots.Len(), int(c.First)+c.Count)
 	}
@@ -79,12 +88,14 @@ func NewPool(c PoolConfig) (*Pool, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	if c.Slots.Len() == 0 {
-		c.Slots = NewSlots(int(c.First) + c.Count)
+	p := &Pool{first: c.First, count: uint16(c.Count), hold: c.Hold, Slots: c.Slots, free: newRing(c.Count)}
+	if c.Bare {
+		p.Slots, p.held = Slots{words: make([]atomic.Uint64, int(c.First)+c.Count)}, newRing(1)
+	} else {
+		p.held = newRing(c.Count)
 	}
-	p := &Pool{
-		first: c.First, count: uint16(c.Count), hold: c.Hold,
-		Slots: c.Slots, free: newRing(c.Count), held: newRing(c.Count),
+	if p.Slots.Len() == 0 {
+		p.Slots = NewSlots(int(c.First) + c.Count)
 	}
 	for i := range c.Count {
 		p.free.push(c.First + uint16((i+int(c.Start))%c.Count))

@@ -13,7 +13,7 @@ import (
 // A target finds the PDC of each packet: by the key of SYN packets, by the PDCID
 // afterwards. After the close, late SYN packets meet the quarantine.
 func ExampleTable() {
-	t, err := pdc.NewTable(pdc.TableConfig{General: 16, FirstID: 1, Quarantine: 2_000_000_000, Seed: 1})
+	t, err := pdc.NewTable(pdc.TableConfig{General: 16, FirstID: 1, Quarantine: 2_000_000_000})
 	if err != nil {
 		panic(err)
 	}
