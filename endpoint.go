@@ -42,7 +42,6 @@ type Endpoint struct {
 	replyMax int
 	stats    Stats
 	out      pdc.Out
-	run      pdc.Run
 }
 
 // A source is the half of an Endpoint that sends: local messages, and the data asked for by

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
@@ -74,7 +75,9 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 			sent = e.Exchange(now, &in[i], &reply[i], &r[i], out[n:])
 		}
 		i, n = i+k, n+sent
-		e.loader.loadAhead(k)
+		if e.loader.ahead.next != e.loader.ahead.end {
+			e.loader.loadAhead(k)
+		}
 	}
 	return n
 }
@@ -82,7 +85,7 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 // exchangeRun takes in together suitable acknowledgements at the front of in, or else a single
 // packet. Results are the number taken in, and the number of packets to be sent.
 func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
-	var acks [pdc.RunMax]*view.AckCC
+	var acks [ccc.RunMax]*view.AckCC
 	in = in[:min(len(in), len(acks))]
 	ends := false // for messages that end, with nothing to send in between
 	if first := longEnough(&in[0], &reply[0]); first != nil && first.Plain() && first.Cumulative() {
@@ -137,7 +140,7 @@ func (e *Endpoint) nothingWaits(now int64, in *Datagram) bool {
 // takeACKs takes in together acknowledgements of one PDC with responses of success, those of in
 // that acks are. It reports whether it did; otherwise nothing has changed.
 func (e *Endpoint) takeACKs(now int64, acks []*view.AckCC, in, reply []Datagram, r []Received) bool {
-	p, n := e.pds.Fast().Exchange(now, acks, in[0].Src, 0, math.MaxUint64, 0, &e.run)
+	p, n := e.pds.Fast().Exchange(now, acks, &in[0].Src, 0, math.MaxUint64, 0)
 	if p == nil {
 		return false
 	}
@@ -146,7 +149,7 @@ func (e *Endpoint) takeACKs(now int64, acks []*view.AckCC, in, reply []Datagram,
 		if i > 0 {
 			x.N = uint32(acks[i].CACK() - acks[i-1].CACK())
 		}
-		x.Last, _ = e.run.Handle(uint32(i))
+		x.Last, _ = e.pds.Fast().Run().Handle(i)
 		acknowledged(p, &reply[i], &r[i])
 		e.confirm(now, x, &in[i], &r[i])
 		e.source.followUp(now)
@@ -192,23 +195,23 @@ func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []D
 	if id >= len(e.flows) || e.pds.HasEvents() || e.source.starved.head != 0 {
 		return nil, 0
 	}
-	l, run := &e.source.leads[id], &e.run
+	l := &e.source.leads[id]
 	y := e.source.sender.Passing(Handle(l.sends), responseOf(in))
 	if y == nil {
 		return nil, 0
 	}
-	most := roomy(out[:e.source.run(acks[0].DPDCID(), min(len(out), int(l.ahead), pdc.RunMax))])
+	most := roomy(out[:e.source.run(acks[0].DPDCID(), min(len(out), int(l.ahead), ccc.RunMax))])
 	if most == 0 {
 		return nil, 0
 	}
 	first, end := y.Range()
-	p, acked := e.pds.Fast().Exchange(now, acks, in.Src, uint64(first), uint64(end), most, run)
+	p, acked := e.pds.Fast().Exchange(now, acks, &in.Src, uint64(first), uint64(end), most)
 	if p == nil {
 		return nil, 0
 	}
 	y.Confirmed(acked)
-	n = int(run.N)
-	h, _ := run.Handle(0)
+	n = e.pds.Fast().Run().Sent
+	h, _ := e.pds.Fast().Run().Handle(0)
 	e.describeMiddles(out[:n], p, 0, y, uint32(h-uint64(first))*y.MTU())
 	if l.sent(n) {
 		e.source.goOn(now, &e.flows[id])

@@ -144,17 +144,17 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 						got[i], reply[i].Packet, reply[i].Payload = dirtyReceived(), reply[i].Packet[:1], Payload{Length: 1}
 					}
 					now += 3000 // more than any service time
-					const none = 99
-					a.e.run.N, a.e.loader.ahead.end = none, 0
+					run := a.e.pds.Fast().Run()
+					run.Most, a.e.loader.ahead.end = 0, 0
 					if n = 0; len(in) == 1 {
 						n = a.e.Exchange(now, &in[0], &reply[0], &got[0], a.out[:most])
 					} else {
 						n = a.e.ExchangeBatch(now, in, reply[:], got[:], a.out[:most])
 					}
-					if a.e.run.N != none && most == 1 { // a run of one is no run
+					if run.Most != 0 && most == 1 { // a run of one is no run
 						exchanged++
 					}
-					if a.e.run.N == 0 && n == 0 && len(in) > 1 {
+					if run.Acks > 1 && run.Most == 0 && n == 0 {
 						ended++
 					}
 					if a.e.loader.ahead.end != 0 {

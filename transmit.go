@@ -3,6 +3,7 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
@@ -33,7 +34,7 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 			break
 		}
 		if n == room { // a run looks at no more
-			if room += roomy(out[n:min(len(out), n+pdc.RunMax)]); n == room {
+			if room += roomy(out[n:min(len(out), n+ccc.RunMax)]); n == room {
 				break
 			}
 		}
@@ -99,55 +100,52 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	if !some {
 		return 0
 	}
-	l, x := &e.source.leads[id], &e.run
-	p := e.pds.Fast().TransmitRun(now, e.source.run(id, len(out)), x)
+	l, x := &e.source.leads[id], e.pds.Fast().Run()
+	p := e.pds.Fast().TransmitRun(now, e.source.run(id, len(out)))
 	if p == nil {
 		return 0
 	}
-	for k := uint32(0); k < x.N; {
+	for k := 0; k < x.Sent; {
 		h, alike := x.Handle(k)
-		if alike > 1 || x.N == 1 { // else no two are of one message
+		if alike > 1 || x.Sent == 1 { // else no two are of one message
 			if y, at, left := e.source.sender.Middle(msg.PacketHandle(h)); y != nil {
-				left = min(left, alike)
-				e.describeMiddles(out[k:][:left], p, k, y, at)
-				k += left
+				alike = min(int(left), alike)
+				e.describeMiddles(out[k:][:alike], p, k, y, at)
+				k += alike
 				continue
 			}
 		}
 		e.describeEdge(&out[k], p, k, h)
 		k++
 	}
-	if n = int(x.N); l.sent(n) {
+	if n = x.Sent; l.sent(n) {
 		e.source.goOn(now, &e.flows[id])
 	}
 	return n
 }
 
-// describeMiddles describes the packets of p in e.run from k on. y writes the semantic headers;
+// describeMiddles describes the packets of p in the last Run from k on. y writes the semantic headers;
 // first is the first packet's offset in the message.
-func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k uint32, y *msg.Middle, first uint32) {
-	x, mtu := &e.run, y.MTU()
+func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle, first uint32) {
+	x, mtu := e.pds.Fast().Run(), y.MTU()
 	h, _ := x.Handle(k)
-	m := msg.PacketHandle(h).Message()
 	for i := range out {
 		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
-		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
-		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k)
+		n := pds.RequestLen + ses.StandardLen
 		at := (*[ses.StandardLen]byte)(buf[pds.RequestLen:])
-		if x.HasTarget(k) {
-			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k)
-			at = (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
-			d.Packet = d.Packet[:pds.RequestCCLen+ses.StandardLen]
+		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k+i)
+		if x.HasTarget(k + i) {
+			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k+i)
+			n, at = pds.RequestCCLen+ses.StandardLen, (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
 		}
+		d.Packet = d.Packet[:n]
 		y.Put(at, first, mtu)
-		d.Src = e.local
-		d.Dst = p.Peer()
-		d.Size, d.Entropy, d.TC, d.Retx = int64(x.Size), x.Entropy[k%pdc.RunMax], p.TC(), false
+		d.Src, d.Dst = e.local, p.Peer()
+		d.Size, d.Entropy, d.TC, d.Retx = x.Size, x.Path(k+i), p.TC(), false
 		to := &d.Payload
-		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, m, y.Cookie(), 0
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, msg.PacketHandle(h).Message(), y.Cookie(), 0
 		first += mtu
-		k++
 	}
 }
 
@@ -161,12 +159,12 @@ func roomy(out []Datagram) int {
 	return len(out)
 }
 
-// describeEdge describes packet k of e.run, of handle h, if an answer's data, or the first or
+// describeEdge describes packet k of the last Run, of handle h, if an answer's data, or the first or
 // last packet of a message.
-func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k uint32, h uint64) {
-	x, buf := &e.run, d.Packet[:HeaderMax]
-	d.Src, d.Dst, d.Size = e.local, p.Peer(), int64(x.Size)
-	d.Entropy, d.TC, d.Retx = x.Entropy[k%pdc.RunMax], p.TC(), false
+func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k int, h uint64) {
+	x, buf := e.pds.Fast().Run(), d.Packet[:HeaderMax]
+	d.Src, d.Dst, d.Size = e.local, p.Peer(), x.Size
+	d.Entropy, d.TC, d.Retx = x.Path(k), p.TC(), false
 	x.PutHeader((*[pds.RequestLen]byte)(buf), k)
 	at := pds.RequestLen
 	if x.HasTarget(k) {

@@ -116,14 +116,13 @@ func BenchmarkCCCOnACK(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("by=manager+send/plain/contexts=%d", n), func(b *testing.B) {
 			m := cccManager(b, n, ccc.ManagerConfig{Params: cccParams(b, cccConfig())})
-			path, news := make([]uint16, 1), make([]ccc.PlainAck, 1)
+			sent, news := &ccc.Run{Most: 1, Size: 4096}, &ccc.Run{Acks: 1}
 			b.ReportAllocs()
 			i, now := 0, int64(0)
 			for b.Loop() {
 				h, a := ccc.NewHandle(order[i&(1<<20-1)], 1), &acks[i&4095]
-				news[0] = ccc.PlainAck{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: 1, Entropy: a.Entropy}
-				s, _ := m.Exchange(h, now, nil, 4096, path)
-				if _, acked := m.Exchange(h, now, news, 0, nil); s.Sent != 1 || !acked {
+				news.News[0] = ccc.PlainAck{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: 1, Entropy: a.Entropy}
+				if !m.Exchange(h, now, sent) || !m.Exchange(h, now, news) {
 					b.Fatal("not plain")
 				}
 				now += 80
@@ -177,12 +176,12 @@ func BenchmarkCCCSend(b *testing.B) {
 		m := cccManager(b, 1, ccc.ManagerConfig{Params: p})
 		h, now := ccc.NewHandle(0, 1), int64(0)
 		m.OnWithdraw(h, now, 1<<50) // each packet is the last that its PDC has
-		path, news := make([]uint16, 1), []ccc.PlainAck{{PlainAck: nscc.MakePlainAck(4096, 12_100, false), Packets: 1}}
+		sent, news := &ccc.Run{Most: 1, Size: 4096}, &ccc.Run{Acks: 1}
+		news.News[0] = ccc.PlainAck{PlainAck: nscc.MakePlainAck(4096, 12_100, false), Packets: 1}
 		b.ReportAllocs()
 		for b.Loop() {
 			m.OnNewData(h, now, 4096)
-			s, _ := m.Exchange(h, now, nil, 4096, path)
-			if _, acked := m.Exchange(h, now, news, 0, nil); s.Sent != 1 || !acked {
+			if !m.Exchange(h, now, sent) || !m.Exchange(h, now, news) {
 				b.Fatal("not plain")
 			}
 			now += 80

@@ -203,7 +203,7 @@ func TestAlgorithmIsAskedOnceARun(t *testing.T) {
 	require.Equal(t, 1, w.asked)
 	paths := make([]uint16, 32)
 	sent := 0
-	for s, ok := m.Exchange(pdcs[0], 0, nil, mtu, paths); ok; s, ok = m.Exchange(pdcs[0], 0, nil, mtu, paths) {
+	for s, ok := exchange(m, pdcs[0], 0, nil, mtu, paths); ok; s, ok = exchange(m, pdcs[0], 0, nil, mtu, paths) {
 		sent += s.Sent
 	}
 	require.Greater(t, sent, 20)
@@ -214,7 +214,7 @@ func TestAlgorithmIsAskedOnceARun(t *testing.T) {
 		acks[i] = PlainAck{PlainAck: nscc.MakePlainAck(mtu, 6*us, false), Packets: 1}
 	}
 	*m.Waiters(ctx) = Waiters{pdcs[0].Index(), pdcs[0].Index()}
-	s, ok := m.Exchange(pdcs[0], us, acks, mtu, paths)
+	s, ok := exchange(m, pdcs[0], us, acks, mtu, paths)
 	require.True(t, ok)
 	require.Equal(t, 2, w.asked)
 	require.Equal(t, 8, w.acks)
@@ -223,7 +223,7 @@ func TestAlgorithmIsAskedOnceARun(t *testing.T) {
 	w.at = 1
 	m.OnACK(pdcs[0], 2*us, news())
 	require.Equal(t, 3, w.asked)
-	s, _ = m.Exchange(pdcs[0], 2*us, nil, mtu, paths)
+	s, _ = exchange(m, pdcs[0], 2*us, nil, mtu, paths)
 	require.Equal(t, 1, s.Sent)
 }
 

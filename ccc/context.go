@@ -45,7 +45,7 @@ type Context struct {
 	waiters Waiters // kept by the manager's user
 	state   State
 	why     Reason // the reason that data waits, as of the last event
-	plain   bool   // kept by the manager: see classify
+	how     how    // kept by the manager: see classify
 	rec     record // kept by the manager
 }
 

@@ -26,7 +26,7 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	}
 	c := &at.context
 	c.add(delta)
-	if c.plain {
+	if c.how&howAny == 0 {
 		if c.state == StateActive && !c.rec.wait(now) {
 			m.carry(c, now)
 		} else {

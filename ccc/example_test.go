@@ -82,13 +82,14 @@ func ExampleManager_Exchange() {
 	_ = m.Bind(pdc, context, 0, false)
 
 	m.OnNewData(pdc, 0, 100*4_096)
-	paths := make([]uint16, 32)
-	run, _ := m.Exchange(pdc, 0, nil, 4_096, paths)
+	run := ccc.Run{Most: ccc.RunMax, Size: 4_096}
+	m.Exchange(pdc, 0, &run)
 	fmt.Println(run.Sent, "sent, held by", run.Held, "the last one asks for an answer:", run.AckLast)
 
 	*m.Waiters(context) = ccc.Waiters{Head: pdc.Index(), Tail: pdc.Index()} // the one that waits for room
-	ack := ccc.PlainAck{PlainAck: nscc.MakePlainAck(4_096, 6_000, false), Packets: 1, Entropy: paths[0]}
-	run, _ = m.Exchange(pdc, 6_000, []ccc.PlainAck{ack, ack}, 4_096, paths)
+	ack := ccc.PlainAck{PlainAck: nscc.MakePlainAck(4_096, 6_000, false), Packets: 1, Entropy: run.Paths[0]}
+	run.Acks, run.News[0], run.News[1] = 2, ack, ack
+	m.Exchange(pdc, 6_000, &run)
 	fmt.Println(run.Sent, "sent, held by", run.Held)
 	// Output:
 	// 4 sent, held by window the last one asks for an answer: true

@@ -224,6 +224,7 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 	}
 	fixed = fixed || m.p.flow // with TFC the cells of one path count
 	c.rec.fixed = c.rec.fixed || fixed
+	m.classify(c)
 	if c.pdcs == 0 {
 		c.rec.sole = pdc
 	} else if sole := c.rec.sole; sole != 0 { // the sole PDC has separate counters from now on

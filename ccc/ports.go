@@ -21,6 +21,9 @@ func (m *Manager) SetPorts(up uint64) {
 		m.down = 0
 	}
 	m.listens = m.p.entropy.scheme != SchemeOblivious || m.down != 0
+	for i := range m.seats {
+		m.classify(&m.seats[i].context)
+	}
 }
 
 // passable is v, or, where the port of v is down, the value beside it whose port is up. Values that

@@ -36,7 +36,7 @@ func used(m *Manager, pdc Handle, n int) map[int]int {
 		for range 8 {
 			ports[m.Params().Entropy().Port(m.Send(pdc, 0, Sent{Size: 4200}).Entropy)]++
 		}
-		s, _ := m.Exchange(pdc, 0, nil, 4200, paths[:])
+		s, _ := exchange(m, pdc, 0, nil, 4200, paths[:])
 		for _, v := range paths[:s.Sent] {
 			ports[m.Params().Entropy().Port(v)]++
 		}

@@ -7,12 +7,31 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// classify notes whether the window alone has a say in a context: mode enforce, and no
-// algorithm of the user's. The reason then follows from the state: ReasonWindow in
-// StateActive, else ReasonBacklog.
+// classify notes whether more than the window has a say in a context: a mode that does not enforce, or
+// an algorithm of the user's. If not, the reason follows from the state: ReasonWindow in StateActive,
+// else ReasonBacklog.
 func (m *Manager) classify(c *Context) {
-	c.plain = m.runs && m.p.window && !m.p.credit && c.mode == ModeEnforce && !c.rec.custom
+	c.how = 0
+	if !m.runs || !m.p.window || m.p.credit || c.mode != ModeEnforce || c.rec.custom {
+		c.how = howAny
+	}
+	if m.listens {
+		c.how |= howFeeds
+	}
+	if c.rec.fixed {
+		c.how |= howFixed
+	}
 }
+
+// A how is what an event of a context has to look at besides the window, see classify.
+type how uint8
+
+const (
+	howAny    how = 1 << iota // more than the window has a say
+	howFeeds                  // path choice takes feedback in, or a port is down
+	howFixed                  // a PDC takes no part in path choice
+	howShared                 // of one event: not the context alone counts for the PDC
+)
 
 // A PlainAck is an acknowledgement of packets in flight, from a destination that neither
 // penalises nor restores. The window is told the bytes of the packets together, and a round
@@ -25,7 +44,23 @@ type PlainAck struct {
 	Credit   rccc.Quanta // cumulative
 }
 
-// RunParams is the outcome for acknowledgements and packets offered to [Manager.Exchange].
+// RunMax is how many acknowledgements, and how many packets, a [Run] has at most.
+const RunMax = 32
+
+// A Run is acknowledgements and new packets of one PDC, offered to [Manager.Exchange], with the
+// outcome. A Run is large and made to be used again.
+type Run struct {
+	Acks int   // so many of News are offered
+	Most int   // so many packets are offered
+	Size int64 // of each packet, bytes
+
+	RunParams
+	Paths [RunMax]uint16 // the entropy values of the packets that may go
+
+	News [RunMax]PlainAck
+}
+
+// RunParams is the outcome for a [Run].
 type RunParams struct {
 	Sent    int    // the first so many packets may go
 	Held    Reason // as in [SendParams], of the last of the packets
@@ -35,73 +70,86 @@ type RunParams struct {
 }
 
 // Exchange handles nearly all events of a context in one step with one settlement:
-// [Manager.OnACK] for each of acks, and then [Manager.Send] for new packets of size bytes each,
-// as many as paths has room for, until congestion control holds the next; paths gets their
-// entropy values. Either may be empty, and is up to 255. All are of one PDC.
+// [Manager.OnACK] for each of the acknowledgements of x, and then [Manager.Send] for new packets, as
+// many as are offered, until congestion control holds the next. Either may be none. All are of one
+// PDC.
 //
 // What else than the window has a say takes part: receiver credit, path choice with feedback, an
 // [Algorithm], a mode that observes. Where gates, TFC, a profile of htsim or SchemeREPSLegacy do,
-// without acks where the first packet may not go, and with both where other PDCs are among the
-// [Waiters], Exchange returns false, and nothing has changed: use OnCreditUpdate, OnACK,
-// [Context.Decide] and Send.
+// without acknowledgements where the first packet may not go, and with both where other PDCs are
+// among the [Waiters], Exchange returns false, and nothing has changed but the outcome: use
+// OnCreditUpdate, OnACK, [Context.Decide] and Send.
 //
 // The state afterwards is bit for bit the state after OnACK, Decide and Send, except for the
 // time of the last event if now is earlier, and for the calls of an Algorithm: a single Allow
-// after acks.
-func (m *Manager) Exchange(pdc Handle, now int64, acks []PlainAck, size int64, paths []uint16) (s RunParams, ok bool) {
-	at := m.seatAt(pdc)
-	if at == nil || !m.runs || len(acks)|len(paths) > tallyMost {
-		return s, false
+// after the acknowledgements.
+func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
+	at, n := m.seatAt(pdc), x.Most
+	if at == nil || !m.runs || uint(x.Acks) > RunMax || uint(n) > RunMax {
+		return false
 	}
-	c, p, n, left := &at.context, &m.p.nscc, len(paths), at.context.waits
+	c, how, left := &at.context, at.context.how, at.context.waits
 	if c.rec.sole != pdc || c.waitingRtx != 0 || pdc == 0 {
 		b := m.member(pdc)
 		if b == nil {
-			return s, false
+			return false
 		}
-		left = b.backlog()
+		how, left = how|howShared, b.backlog()
 	}
-	if uint64(size-1) >= uint64(left) {
+	if uint64(x.Size-1) >= uint64(left) {
 		n = 0
-	} else if size*int64(n) > left {
-		n = int(left / size)
+	} else if n > 1 && x.Size*int64(n) > left {
+		n = int(left / x.Size)
 	}
-	if len(acks) != 0 {
-		if n != 0 && c.waiters != (Waiters{pdc.Index(), pdc.Index()}) && c.waiters != (Waiters{}) {
-			return s, false
+	t := tally(0)
+	if x.Acks == 0 {
+		if c.state != StateReady || n == 0 {
+			return false
 		}
-		m.take(pdc, at, now, acks)
-	} else if c.state != StateReady || n == 0 {
-		return s, false
-	}
-	if !c.plain {
-		return m.exchangeAny(pdc, at, now, len(acks), size, paths[:n])
-	}
-	if c.state == StateActive && !c.rec.wait(now) {
-		m.carry(c, now)
 	} else {
-		c.rec.last = now
-	}
-	if n != 0 {
-		s.AckEach = c.window.AckRequest(p) // before sending: the last packet fills the window, see AckLast
-		s.Sent = c.window.OnSendRun(p, size, n)
-		c.fly(size*int64(s.Sent), s.Sent)
-		if paths = paths[:s.Sent]; m.listens || c.rec.fixed || c.rec.sole != pdc {
-			m.choose(pdc, at, size, paths)
-		} else {
-			for i := range paths {
-				paths[i] = at.entropy.candidate()
-				at.entropy.advance(&m.p.entropy)
-			}
+		if n != 0 && c.waiters != (Waiters{pdc.Index(), pdc.Index()}) && c.waiters != (Waiters{}) {
+			return false
 		}
-		m.count(c, tallyOf(s.Sent, 0, 0))
+		if a := &x.News[0]; how&^howFixed == 0 && x.Acks == 1 && c.believes(a.PlainAck) {
+			c.inflightPkts -= a.Packets
+			t = tallyOf(0, 1, int(a.Marks()))
+			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
+		} else {
+			t = m.take(pdc, at, now, how, x)
+		}
 	}
-	s.AckLast = c.window.Full(p)
-	if state := c.plainState(s.AckLast); state != c.state {
+	if how&howAny != 0 {
+		return m.exchangeAny(pdc, at, now, n, t, x)
+	}
+	if c.state != StateActive || c.rec.wait(now) {
+		c.rec.last = now
+	} else {
+		m.carry(c, now)
+	}
+	x.RunParams = RunParams{}
+	p := &m.p.nscc
+	x.AckLast = c.window.Full(p)
+	if n != 0 && !x.AckLast {
+		x.AckEach = c.window.AckRequest(p) // before sending: the last packet fills the window
+		if n == 1 && how == 0 {
+			c.window.OnSend(x.Size)
+			c.fly(x.Size, 1)
+			x.Paths[0] = at.entropy.candidate()
+			at.entropy.advance(&m.p.entropy)
+		} else {
+			n = c.window.OnSendRun(p, x.Size, n)
+			c.fly(x.Size*int64(n), n)
+			m.choose(pdc, at, x.Size, x.Paths[:n])
+		}
+		x.Sent, x.AckLast = n, c.window.Full(p)
+		t += tallyOf(n, 0, 0)
+	}
+	m.count(c, t)
+	if state := c.plainState(x.AckLast); state != c.state {
 		m.become(c, state)
 	}
-	s.Held = c.why
-	return s, true // in StateReady the window has room for one packet at least
+	x.Held = c.why
+	return true // in StateReady the window has room for one packet at least
 }
 
 // plainState is the state of a plain context, with a full window or not.
@@ -115,24 +163,29 @@ func (c *Context) plainState(full bool) State {
 	return StateReady
 }
 
-// take takes acknowledgements in. It is out of line so as not to cost Exchange registers.
+// take takes the acknowledgements of x in, and returns what there is to count. It is out of line so
+// as not to cost Exchange registers.
 //
 //go:noinline
-func (m *Manager) take(pdc Handle, at *seat, now int64, acks []PlainAck) {
+func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 	c, packets, marks := &at.context, int32(0), 0
-	alone := c.plain && !m.listens && c.rec.sole == pdc && c.waitingRtx == 0
-	for i := range acks {
-		a := &acks[i]
+	for i := range x.News[:x.Acks] {
+		a := &x.News[i]
 		packets += a.Packets
 		marks += int(a.Marks())
-		if alone && uint64(a.Bytes()) < uint64(c.window.Inflight()+rcvdUnit) {
+		if how&^howFixed == 0 && c.believes(a.PlainAck) {
 			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
 		} else {
 			m.takeAny(pdc, at, now, a)
 		}
 	}
 	c.inflightPkts -= packets
-	m.count(c, tallyOf(0, len(acks), marks))
+	return tallyOf(0, x.Acks, marks)
+}
+
+// believes reports whether so much can have been received: no more than is in flight.
+func (c *Context) believes(a nscc.PlainAck) bool {
+	return uint64(a.Bytes()) < uint64(c.window.Inflight()+rcvdUnit)
 }
 
 // takeAny takes an acknowledgement in as OnCreditUpdate and OnACK do, and tells all that listen
@@ -142,7 +195,7 @@ func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
 	if p.credit {
 		c.credited(p, now, a)
 	}
-	if c.rec.sole != pdc || c.waitingRtx != 0 || uint64(news.Bytes()) >= uint64(c.window.Inflight()+rcvdUnit) {
+	if c.rec.sole != pdc || c.waitingRtx != 0 || !c.believes(news) {
 		b := m.member(pdc)
 		news, fixed = b.cut(news), b.fixed
 		b.hear(news.Bytes(), a.Packets)
@@ -171,44 +224,48 @@ func (c *Context) credited(p *Params, now int64, a *PlainAck) {
 	c.credit.Settle(&p.rccc, now, c.waits)
 }
 
-// exchangeAny is the rest of Exchange where not the window alone has a say.
-func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, acks int, size int64, paths []uint16) (s RunParams, ok bool) {
+// exchangeAny is the rest of Exchange where not the window alone has a say, for n packets, once the
+// acknowledgements, counted by t, are taken in.
+func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x *Run) bool {
 	c, p := &at.context, m.p
-	if acks != 0 {
+	x.RunParams = RunParams{}
+	if x.Acks != 0 {
+		m.count(c, t)
 		c.evaluate(p, now)
 		m.settle(c, now)
 	}
-	n := 0
-	if len(paths) != 0 && c.state == StateReady {
-		if n = c.allowed(p, now, size, len(paths)); p.credit {
-			n = c.lent(size, n)
+	if n != 0 && c.state == StateReady {
+		if n = c.allowed(p, now, x.Size, n); p.credit {
+			n = c.lent(x.Size, n)
 		}
+	} else {
+		n = 0
 	}
 	if n != 0 {
-		s.AckEach = p.window && c.window.AckRequest(&p.nscc)
+		x.AckEach = p.window && c.window.AckRequest(&p.nscc)
 		if p.window && !c.window.Full(&p.nscc) {
-			n = c.window.OnSendRun(&p.nscc, size, n) // the packet that fills an observed window asks, too
+			n = c.window.OnSendRun(&p.nscc, x.Size, n) // the packet that fills an observed window asks, too
 		} else {
-			c.window.OnSend(size * int64(n))
+			c.window.OnSend(x.Size * int64(n))
 		}
 		if p.credit {
-			c.charge(size * int64(n))
+			c.charge(x.Size * int64(n))
 		}
-		c.fly(size*int64(n), n)
-		m.choose(pdc, at, size, paths[:n])
+		c.fly(x.Size*int64(n), n)
+		m.choose(pdc, at, x.Size, x.Paths[:n])
 		m.count(c, tallyOf(n, 0, 0))
 		c.evaluate(p, now)
 		if c.rec.custom {
 			for range n {
-				m.algOf(c).OnSend(now, size, false)
+				m.algOf(c).OnSend(now, x.Size, false)
 			}
-			m.spend(c, now, size*int64(n))
+			m.spend(c, now, x.Size*int64(n))
 		}
 		m.arrange(c, now)
-		s.Sent, s.AckLast, s.Targets = n, c.wantsAnswer(p), p.credit
+		x.Sent, x.AckLast, x.Targets = n, c.wantsAnswer(p), p.credit
 	}
-	s.Held = c.held()
-	return s, acks != 0 || s.Sent != 0
+	x.Held = c.held()
+	return x.Acks != 0 || x.Sent != 0
 }
 
 // lent is the number of packets of size bytes, of n (1 or more), up to the one that spends the
@@ -245,7 +302,15 @@ func (m *Manager) CreditTargets(pdc Handle, size int64, targets []int64) {
 //
 //go:noinline
 func (m *Manager) choose(pdc Handle, at *seat, size int64, paths []uint16) {
-	b, e, p, side := m.member(pdc), &at.entropy, &m.p.entropy, m.sideOf(&at.context)
+	e, p := &at.entropy, &m.p.entropy
+	if c := &at.context; c.how&(howFeeds|howFixed) == 0 && c.rec.sole == pdc {
+		for i := range paths {
+			paths[i] = e.candidate()
+			e.advance(p)
+		}
+		return
+	}
+	b, side := m.member(pdc), m.sideOf(&at.context)
 	b.fly(size*int64(len(paths)), len(paths))
 	for i := range paths {
 		v := b.way

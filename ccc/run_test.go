@@ -56,8 +56,8 @@ func (w *twin) same(where string) {
 	w.t.Helper()
 	a, b := w.plain, w.general
 	for i := range b.seats {
-		b.seats[i].context.plain = a.seats[i].context.plain
-		defer func() { b.seats[i].context.plain = false }()
+		b.seats[i].context.how = a.seats[i].context.how
+		defer func() { b.seats[i].context.how = howAny }()
 		if !b.seats[i].context.rec.armed && b.extra.due != nil {
 			a.extra.at[i] = b.extra.at[i]
 		}
@@ -214,7 +214,7 @@ func (w *twin) send(h Handle, size int64) {
 func (w *twin) sendRun(h Handle, size int64, most int) int {
 	paths := make([]uint16, most)
 	at := w.general.ContextOf(h)
-	s, ok := w.plain.Exchange(h, w.now, nil, size, paths)
+	s, ok := exchange(w.plain, h, w.now, nil, size, paths)
 	if !ok {
 		w.same("refused, but something has changed")
 		return 0
@@ -255,7 +255,7 @@ func (w *twin) exchange(h Handle, l Left) {
 		w.both(func(m *Manager) { *m.Waiters(at) = Waiters{h.Index(), h.Index() ^ 2} })
 	}
 	paths := make([]uint16, 1+r.IntN(5))
-	s, ok := w.plain.Exchange(h, w.now, acks, size, paths)
+	s, ok := exchange(w.plain, h, w.now, acks, size, paths)
 	if !ok {
 		w.same("refused, but something has changed")
 		return
@@ -268,7 +268,7 @@ func (w *twin) exchange(h Handle, l Left) {
 	}
 	w.sent(h, size, s, paths)
 	c := w.general.Context(at)
-	if w.plain.Context(at).plain {
+	if w.plain.Context(at).how&howAny == 0 {
 		require.True(w.t, s.Sent == len(paths) || !c.Admits() || w.left(h).Backlog < size, "it sends all that may go")
 	}
 	w.tried(at, &w.did.exchanged, 1)
@@ -304,7 +304,7 @@ func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
 		a.RTT = 6*us + w.r.Int64N(2*us)
 	}
 	at := w.general.ContextOf(h)
-	_, ok := w.plain.Exchange(h, w.now, []PlainAck{{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: packets, Entropy: a.Entropy}}, 0, nil)
+	_, ok := exchange(w.plain, h, w.now, []PlainAck{{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: packets, Entropy: a.Entropy}}, 0, nil)
 	if !ok {
 		w.same("refused, but something has changed")
 		b := a
@@ -344,7 +344,7 @@ func TestRunsEqualGeneralEvents(t *testing.T) {
 					}
 					w.plain.runs = false
 					for i := range w.contexts {
-						w.plain.seats[i].context.plain = false
+						w.plain.seats[i].context.how = howAny
 					}
 					next, armed := w.general.NextDeadline()
 					at, some := w.plain.NextDeadline()
@@ -384,12 +384,12 @@ func TestExchangeWithoutNewData(t *testing.T) {
 	*m.Waiters(ctx) = Waiters{pdc.Index(), pdc.Index()}
 	before := *c
 	for _, size := range []int64{1, 2, mtu} {
-		_, ok := m.Exchange(pdc, us, nil, size, make([]uint16, 4))
+		_, ok := exchange(m, pdc, us, nil, size, make([]uint16, 4))
 		require.False(t, ok, "size %d", size)
 	}
 	require.Equal(t, before, *c)
 	acks := []PlainAck{{PlainAck: nscc.MakePlainAck(int64(n-1)*mtu, 6*us, false), Packets: n - 1}}
-	s, ok := m.Exchange(pdc, us, acks, 1, make([]uint16, 4))
+	s, ok := exchange(m, pdc, us, acks, 1, make([]uint16, 4))
 	require.True(t, ok)
 	require.Zero(t, s.Sent)
 }
@@ -398,7 +398,7 @@ func TestExchangeRefuses(t *testing.T) {
 	m, ctx, pdcs := plainManager(t)
 	refuses := func(name string, h Handle, size int64) {
 		t.Helper()
-		_, ok := m.Exchange(h, 0, nil, size, make([]uint16, 1))
+		_, ok := exchange(m, h, 0, nil, size, make([]uint16, 1))
 		require.False(t, ok, name)
 	}
 	refuses("nothing to send", pdcs[0], 1)
@@ -410,19 +410,30 @@ func TestExchangeRefuses(t *testing.T) {
 	refuses("out of range", NewHandle(9, 1), 1)
 	refuses("stale", NewHandle(pdcs[0].Index(), 3), 1)
 	require.Zero(t, m.Stale(), "the general way counts them")
-	_, ok := m.Exchange(pdcs[0], 0, nil, 1, nil)
+	_, ok := exchange(m, pdcs[0], 0, nil, 1, nil)
 	require.False(t, ok, "no room for paths")
 	m.SetAlgorithm(ctx, 0, &fixedWindow{})
 	refuses("an algorithm allows nothing", pdcs[0], 1)
 	m.SetAlgorithm(ctx, 0, nil)
-	s, ok := m.Exchange(pdcs[0], 0, nil, 2*mtu, make([]uint16, 3))
+	s, ok := exchange(m, pdcs[0], 0, nil, 2*mtu, make([]uint16, 3))
 	require.True(t, ok)
 	require.Equal(t, RunParams{Sent: 1}, s)
-	_, ok = m.Exchange(pdcs[0], us, plainAck(2*mtu), 0, nil)
+	_, ok = exchange(m, pdcs[0], us, plainAck(2*mtu), 0, nil)
 	require.True(t, ok)
 	require.Equal(t, StateIdle, m.Context(ctx).State())
-	_, ok = m.Exchange(NewHandle(0, 3), us, plainAck(1), 0, nil)
+	_, ok = exchange(m, NewHandle(0, 3), us, plainAck(1), 0, nil)
 	require.False(t, ok)
+}
+
+// exchange offers acknowledgements and as many packets as paths has room for.
+func exchange(m *Manager, pdc Handle, now int64, acks []PlainAck, size int64, paths []uint16) (RunParams, bool) {
+	x := Run{Acks: len(acks), Most: len(paths), Size: size}
+	copy(x.News[:], acks)
+	if !m.Exchange(pdc, now, &x) {
+		return RunParams{}, false
+	}
+	copy(paths, x.Paths[:])
+	return x.RunParams, true
 }
 
 // plainAck acknowledges one packet of so many bytes.
@@ -453,9 +464,9 @@ func TestPlainAllocs(t *testing.T) {
 		seq++
 		h := pdcs[seq%3]
 		m.OnNewData(h, now, mtu)
-		_, ok := m.Exchange(h, now, nil, mtu, path)
+		_, ok := exchange(m, h, now, nil, mtu, path)
 		acks[0] = PlainAck{PlainAck: nscc.MakePlainAck(mtu, 6*us, seq%5 == 0), Packets: 1, Entropy: path[0]}
-		_, acked := m.Exchange(h, now+6*us, acks, 0, nil)
+		_, acked := exchange(m, h, now+6*us, acks, 0, nil)
 		if !ok || !acked {
 			panic("the path under test did not run")
 		}
@@ -467,7 +478,7 @@ func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
 	m, ctx, pdcs := plainManager(t)
 	m.OnNewData(pdcs[0], 0, 4*mtu)
 	for range 3 {
-		_, ok := m.Exchange(pdcs[0], 0, nil, mtu, make([]uint16, 1))
+		_, ok := exchange(m, pdcs[0], 0, nil, mtu, make([]uint16, 1))
 		require.True(t, ok)
 	}
 	for _, c := range []struct {
@@ -476,7 +487,7 @@ func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
 		{-1, 3 * mtu}, {math.MinInt64, 3 * mtu}, {mtu, 2 * mtu}, {math.MaxInt64, 1 - rcvdUnit}, {1, 1 - rcvdUnit},
 	} {
 		claim := nscc.MakePlainAck(c.claimed, 0, false)
-		_, ok := m.Exchange(pdcs[0], 0, []PlainAck{{PlainAck: claim}}, 0, nil)
+		_, ok := exchange(m, pdcs[0], 0, []PlainAck{{PlainAck: claim}}, 0, nil)
 		require.True(t, ok)
 		require.Equal(t, c.inflight, m.Context(ctx).Inflight(), "claimed %d", c.claimed)
 		a := Ack{Ack: nscc.Ack{Bytes: -c.claimed & math.MinInt64}}

@@ -153,9 +153,10 @@ func (w *cccWorld) send(d *cccPDC, from *[]int64, s ccc.Sent) {
 // takes runs.
 func (w *cccWorld) sendNew(d *cccPDC, size int64) bool {
 	admits := w.m.Context(w.m.ContextOf(d.handle)).Admits()
-	s, ok := w.m.Exchange(d.handle, w.now, nil, size, make([]uint16, 1))
+	x := ccc.Run{Most: 1, Size: size}
+	ok := w.m.Exchange(d.handle, w.now, &x)
 	require.Equal(w.t, admits && w.runs(), ok)
-	require.Equal(w.t, ok, s.Sent == 1)
+	require.Equal(w.t, ok, x.Sent == 1)
 	return ok
 }
 
@@ -185,8 +186,9 @@ func (w *cccWorld) acknowledge(d *cccPDC, arg int) {
 		}
 	}
 	if a.RtxPackets == 0 && a.Pend == 0 && !a.Restore {
-		acks := []ccc.PlainAck{{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: int32(a.Packets), Entropy: a.Entropy}}
-		_, ok := w.m.Exchange(d.handle, w.now, acks, 0, nil)
+		x := ccc.Run{Acks: 1}
+		x.News[0] = ccc.PlainAck{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: int32(a.Packets), Entropy: a.Entropy}
+		ok := w.m.Exchange(d.handle, w.now, &x)
 		require.Equal(w.t, w.runs(), ok)
 		if ok {
 			return

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/slab"
@@ -301,7 +302,8 @@ func (x *Middle) Confirmed(n uint32) { x.outstanding -= n }
 // Put writes the header of a packet with length bytes of payload from offset.
 func (x *Middle) Put(b *[ses.StandardLen]byte, offset, length uint32) {
 	*(*[atPlace]byte)(b[:]) = x.head
-	binary.BigEndian.PutUint64(b[atPlace:], uint64(length)<<32|uint64(offset))
+	// BigEndian.PutUint64 would take the word to pieces.
+	binary.LittleEndian.PutUint64(b[atPlace:], bits.ReverseBytes64(uint64(length)<<32|uint64(offset)))
 	binary.BigEndian.PutUint32(b[atPlace+8:], x.length)
 }
 

@@ -106,9 +106,9 @@ func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) er
 	p.activeAt = now
 	switch {
 	case k.Late:
-		p.heardLate(rec.p, k.Took, k.Timeouts)
+		p.took = p.tookLate(rec.p, k.Took, k.Timeouts)
 	case k.Answered:
-		p.heard(k.Took)
+		p.took = tookOf(k.Took)
 	}
 	if !p.is(flagInitiator) {
 		p.resp.heard = true

@@ -13,23 +13,23 @@ import (
 // credits are acknowledgements that bring credit, as they would be without.
 type credits struct {
 	cc    *ccc.Manager
-	view  [RunMax]view.AckCC
-	views [RunMax]*view.AckCC
+	view  [ccc.RunMax]view.AckCC
+	views [ccc.RunMax]*view.AckCC
 }
 
 // take puts the credit of acks into plain, and returns acks with an empty state of NSCC; none if
 // credit is not all that such a state is for.
-func (c *credits) take(acks []*view.AckCC, plain *[RunMax]ccc.PlainAck) []*view.AckCC {
+func (c *credits) take(acks []*view.AckCC, plain *[ccc.RunMax]ccc.PlainAck) []*view.AckCC {
 	if !c.cc.Params().Credits() {
 		return nil
 	}
 	for i, a := range acks {
-		v := &c.view[i%RunMax]
+		v := &c.view[i%ccc.RunMax]
 		*v = *a
 		v.SetSACK(pds.CCNSCC, a.MPR(), a.SACKOffset(), a.Bitmap())
 		v.SetNSCC(0, 0, 0, a.OOOCount())
-		x := &plain[i%RunMax]
-		c.views[i%RunMax], x.Credit, x.Credited = v, rccc.Quanta(a.Credit()), true
+		x := &plain[i%ccc.RunMax]
+		c.views[i%ccc.RunMax], x.Credit, x.Credited = v, rccc.Quanta(a.Credit()), true
 	}
 	return c.views[:len(acks)]
 }

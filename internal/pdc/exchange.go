@@ -11,22 +11,22 @@ import (
 )
 
 // Exchange is [FastPath.TakeACK] for each of acks and then [FastPath.TransmitRun] for up to
-// most packets, at least one, of the same PDC. Sent packets are in run. Results are the PDC, and
-// the number of packets acknowledged. With most 0 nothing is sent, and the handles in run are those
-// of the last packet that each of acks tells of.
+// most packets, at least one, of the same PDC. Sent packets are in [FastPath.Run]. Results are the
+// PDC, and the number of packets acknowledged. With most 0 nothing is sent, and the handles in the
+// Run are those of the last packet that each of acks tells of.
 //
-// acks are 1 to [RunMax] acknowledgements of one PDC that are [view.AckCC.Plain], and
+// acks are 1 to [ccc.RunMax] acknowledgements of one PDC that are [view.AckCC.Plain], and
 // [view.AckCC.Cumulative] where there are several. Exchange takes them only if they are of the
 // lowest packets in flight, or one is of a single packet that was overtaken or has overtaken
 // others, the PDC waits for congestion control with others or has a turn (or most is 0), no other
 // PDC has a turn, and the handles of all these packets are in [first, end). Otherwise it returns no PDC, and
 // nothing has changed.
 func (f *FastPath) Exchange(
-	now int64, acks []*view.AckCC, src Addr, first, end uint64, most int, run *Run,
+	now int64, acks []*view.AckCC, src *Addr, first, end uint64, most int,
 ) (p *PDC, acked uint32) {
 	m := (*Manager)(f)
 	if acks[0].CCType() == pds.CCCredit {
-		return f.exchangeCredit(now, acks, src, first, end, most, run)
+		return f.exchangeCredit(now, acks, src, first, end, most)
 	}
 	if m.sched.ctl.head != 0 {
 		return nil, 0
@@ -37,133 +37,155 @@ func (f *FastPath) Exchange(
 	if m.sched.data.len() != 0 && (most == 0 || !m.sched.onlyTurn(p)) {
 		return nil, 0
 	}
-	w, mem := &p.tx, m.mem
-	last, plain := acks[len(acks)-1], m.plain[:len(acks)]
-	base, r, infer := w.base, &mem.row[w.first], m.p.c.InferLoss
-	n, limit, single, heard := uint32(1), m.p.limit(last.MPR()), !last.Cumulative(), (*packet)(nil)
-	if single {
-		if base, r = w.cack, m.single(now, w, last, first, end); r == nil || limit != w.limit {
-			return nil, 0
-		}
-		heard = mem.record(r, w.offset(last.AckPSN())%rowLen)
-	} else {
-		for i, a := range acks {
-			at, n := base%rowLen, w.offset(a.CACK())+1-base
-			if infer && knownOOO(a.OOOCount()) >= inferPackets || n-1 >= r.flying(at) || r.released != 0 || n > 1 && r.size == 0 {
-				return nil, 0
-			}
-			h := mem.handle(r, at+n-1)
-			if h-first >= end-first {
-				return nil, 0
-			}
-			if most == 0 {
-				run.handles[i%RunMax] = h
-			}
-			pkt, x := mem.record(r, at+n-1), &plain[i]
-			x.PlainAck, x.Packets, x.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
-			heard = pkt
-			if base += n; base%rowLen == 0 {
-				r = &mem.row[w.rowOf(mem, base)]
-			}
-		}
-		if n = base - w.base; r.released != 0 { // base may be in another row now
-			return nil, 0
-		}
-	}
-	cur, paths := &mem.row[w.current], run.Entropy[:0]
-	if run.unlike = most == 0; !run.unlike {
-		if int32(w.next-base) >= int32(limit) {
-			return nil, 0
-		}
-		run.first, run.Size, run.kind = mem.submitted(cur, w.next%rowLen)
-		if run.first-first >= end-first {
-			return nil, 0
-		}
-		paths = run.Entropy[:1]
-		if n > 1 && cur.size != 0 {
-			paths = run.Entropy[:w.alike(min(most, int(n)), base+uint32(limit))]
-		}
-	}
-	ahead, counted := p.ahead, p.counted
-	for i, a := range acks {
-		if !p.agrees(plain[i].Bytes(), a.RcvdBytes()) {
-			p.ahead, p.counted = ahead, counted
-			return nil, 0
-		}
-	}
-	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, plain, int64(run.Size), paths)
-	if !ok {
-		p.ahead, p.counted = ahead, counted
+	if p.ahead >= pds.ByteUnit || m.p.c.InferLoss && p.tx.missing(m.mem, acks) {
 		return nil, 0
 	}
-	if single {
-		p.takeOne(m, last, r)
-	} else {
-		if at := w.base % rowLen; at+n <= rowLen {
-			r = &mem.row[w.first]
-			r.flight &^= span(at, n)
-			w.cack = base
-			w.pass(mem, r, n)
-		} else {
-			w.acknowledged(mem, n)
+	w, x, last := &p.tx, &m.run, acks[len(acks)-1]
+	x.ahead, x.counted, x.from, x.span = p.ahead, p.counted, first, end-first
+	x.Acks, x.Most, x.unlike = len(acks), 0, true
+	n := m.learn(now, p, acks[0], 0, w.base)
+	for i, k := uint32(1), n; int(i) < len(acks) && k != 0; i++ {
+		if k = m.learn(now, p, acks[i], i, w.base+n); k == 0 {
+			n = 0
 		}
-		w.limit, w.limitAt, p.stalls = limit, base, 0
+		n += k
 	}
+	if n == 0 {
+		return nil, 0
+	}
+	limit, edge := m.p.limit(last.MPR()), w.base+n
+	if !last.Cumulative() {
+		if edge = w.cack; limit != w.limit {
+			return nil, 0
+		}
+	}
+	cur := &m.mem.row[w.current]
+	if most != 0 {
+		if int32(w.next-edge) >= int32(limit) {
+			return nil, 0
+		}
+		if !x.begin(cur, w.next%rowLen) {
+			x.alone(m.mem, cur, w.next%rowLen)
+		}
+		if x.first-x.from >= x.span {
+			return nil, 0
+		}
+		if x.Most, x.unlike = 1, false; n > 1 && cur.size != 0 {
+			x.Most = int(w.alike(min(most, int(n)), edge+uint32(limit)))
+		}
+	}
+	if !m.cc.Exchange(ccc.Handle(p.handle), now, &x.Run) {
+		return nil, 0
+	}
+	if last.Cumulative() {
+		if at := w.base % rowLen; at+n < rowLen {
+			r := &m.mem.row[w.first]
+			r.flight &= ^uint64(0) << ((at + n) % rowLen) // none is in flight below base
+			w.pass(m.mem, r, n)
+		} else {
+			w.acknowledged(m.mem, n)
+		}
+		w.cack, w.limitAt, w.limit, p.stalls = edge, edge, limit, 0
+	} else {
+		p.takeOne(m, last)
+	}
+	p.ahead, p.counted, p.took = x.ahead, x.counted, x.took
+	p.activeAt = now
 	m.stats.Received += uint64(len(acks))
 	m.target.in.awaited = false
-	p.activeAt = now
-	p.heardFirst(m.p, now, heard)
-	if infer {
+	if m.p.c.InferLoss {
 		m.source.infers(now, p, last)
 	}
-	if run.N = uint32(s.Sent); s.Sent == 0 {
+	if x.Sent == 0 {
 		if most == 0 {
 			m.sched.release(p)
 			m.source.tookACKs(now, p)
 		}
 		return p, n
 	}
-	if run.aims = s.Targets; run.aims {
-		m.aim(p, run)
+	if x.Targets {
+		m.aim(p)
 	}
-	if end := m.source.sentRun(now, p, cur, run, s); end || w.next == w.tail || goesOn(s.Held) || m.sched.data.len() != 0 {
+	if end := m.source.sentRun(now, p, cur, x); end || w.next == w.tail || goesOn(x.Held) || m.sched.data.len() != 0 {
 		*m.cc.Waiters(p.cc) = ccc.Waiters{}
 		m.sched.data.head = m.sched.data.tail
 		p.flags &^= flagOnData
-		m.sched.takeTurns(p, end, s.Held)
+		m.sched.takeTurns(p, end, x.Held)
 	}
 	return p, n
+}
+
+// learn notes in m.run what acknowledgement i tells of packets of p from base on, with handles as
+// Exchange takes them, and returns the number of packets. The number is 0 if the acknowledgement is not
+// for Exchange.
+func (m *Manager) learn(now int64, p *PDC, a *view.AckCC, i, base uint32) uint32 {
+	w, mem, x := &p.tx, m.mem, &m.run
+	r, at, n := &mem.row[w.first], base%rowLen, w.offset(a.CACK())+1-base
+	if !a.Cumulative() {
+		if r, at, n = w.named(mem, a), w.offset(a.AckPSN())%rowLen, 1; r == nil {
+			return 0
+		}
+	} else {
+		if i != 0 && (base^w.base) >= rowLen {
+			r = &mem.row[w.rowOf(mem, base)]
+		}
+		if n-1 >= r.flying(at) || r.released != 0 || n != 1 && r.size == 0 {
+			return 0
+		}
+		if at+n == rowLen && mem.row[w.rowOf(mem, base+n)].released != 0 { // base will be there
+			return 0
+		}
+	}
+	at += n - 1
+	h := mem.handle(r, at)
+	if h-x.from >= x.span {
+		return 0
+	}
+	pkt, y := mem.record(r, at), &x.News[i%ccc.RunMax]
+	x.handles[i%ccc.RunMax], x.took = h, tookOf(now-pkt.sentAt)
+	if pkt.sends != copiesFirst {
+		x.took = p.tookLate(m.p, now-pkt.sentAt, pkt.rtos)
+	}
+	y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
+	if units := a.RcvdBytes(); units != 0 {
+		ahead := max(int64(x.ahead)-y.Bytes()+x.counted.Advance(units), 0)
+		if ahead >= pds.ByteUnit {
+			return 0
+		}
+		x.ahead = int32(ahead)
+	}
+	return n
 }
 
 // exchangeCredit is Exchange for acknowledgements with credit.
 //
 //go:noinline
 func (f *FastPath) exchangeCredit(
-	now int64, acks []*view.AckCC, src Addr, first, end uint64, most int, run *Run,
+	now int64, acks []*view.AckCC, src *Addr, first, end uint64, most int,
 ) (p *PDC, acked uint32) {
 	m := (*Manager)(f)
-	if acks = m.credits.take(acks, &m.plain); acks != nil {
-		p, acked = f.Exchange(now, acks, src, first, end, most, run)
+	if acks = m.credits.take(acks, &m.run.News); acks != nil {
+		p, acked = f.Exchange(now, acks, src, first, end, most)
 		for i := range acks {
-			m.plain[i].Credited = false
+			m.run.News[i].Credited = false
 		}
 	}
 	return p, acked
 }
 
-// single notes in m.plain an acknowledgement's news of one packet anywhere in flight, with a handle
-// in [first, end), and returns the row; none: no such packet, or losses may be inferred.
-func (m *Manager) single(now int64, w *sendWindow, a *view.AckCC, first, end uint64) *row {
-	r, off, ok := w.named(m.mem, a)
-	if !ok || m.mem.handle(r, off%rowLen)-first >= end-first {
-		return nil
+// missing reports whether one of acks may tell of lost packets, which are inferred from so many
+// that have overtaken the others.
+func (w *sendWindow) missing(m *memory, acks []*view.AckCC) bool {
+	for _, a := range acks {
+		ooo := knownOOO(a.OOOCount())
+		if !a.Cumulative() {
+			ooo = max(ooo, w.arrivedAhead(m)+1)
+		}
+		if ooo >= inferPackets {
+			return true
+		}
 	}
-	if m.p.c.InferLoss && max(knownOOO(a.OOOCount()), w.arrivedAhead(m.mem)+1) >= inferPackets {
-		return nil
-	}
-	pkt, x := m.mem.record(r, off%rowLen), &m.plain[0]
-	x.PlainAck, x.Packets, x.Entropy = pkt.news(now, a, 1), 1, pkt.entropy
-	return r
+	return false
 }
 
 // waitsToSend reports whether p has new packets to send, and neither anything else to do nor a

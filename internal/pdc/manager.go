@@ -120,7 +120,7 @@ type Manager struct {
 	life     life
 	recovery recovery
 
-	plain    [RunMax]ccc.PlainAck // acknowledgements of one Exchange
+	run      Run
 	credits  credits
 	rudi     rudiTable
 	targetTC uint8

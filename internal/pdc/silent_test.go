@@ -262,8 +262,8 @@ func TestTimeoutAfterATimerOfSomethingElse(t *testing.T) {
 			var buf [ReplyMax]byte
 			return m.Transmit(now, buf[:], &Out{})
 		},
-		"TransmitRun of one": func(m *Manager, now int64) bool { return m.Fast().TransmitRun(now, 1, &Run{}) != nil },
-		"TransmitRun":        func(m *Manager, now int64) bool { return m.Fast().TransmitRun(now, 8, &Run{}) != nil },
+		"TransmitRun of one": func(m *Manager, now int64) bool { return m.Fast().TransmitRun(now, 1) != nil },
+		"TransmitRun":        func(m *Manager, now int64) bool { return m.Fast().TransmitRun(now, 8) != nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := established(t, pairConfig{Config: Config{RTOInit: 10 * ms}})

@@ -23,7 +23,7 @@ type Confirmed struct {
 // the packets: the consequences are the caller's.
 func (f *FastPath) TakeACK(now int64, a *view.AckCC, src Addr) (x Confirmed) {
 	m := (*Manager)(f)
-	p := m.source.acked(a, src)
+	p := m.source.acked(a, &src)
 	if p == nil {
 		return x
 	}
@@ -44,32 +44,37 @@ func (f *FastPath) TakeACK(now int64, a *view.AckCC, src Addr) (x Confirmed) {
 		}
 		p.stalls = 0
 	} else {
-		q, off, ok := w.named(m.mem, a)
-		if !ok {
+		q, at := w.named(m.mem, a), w.offset(a.AckPSN())%rowLen
+		if q == nil {
 			return x
 		}
-		last, h, n = m.mem.record(q, off%rowLen), m.mem.handle(q, off%rowLen), 1
-		p.takeOne(m, a, q)
+		last, h, n = m.mem.record(q, at), m.mem.handle(q, at), 1
+		p.takeOne(m, a)
 	}
 	if credited {
 		one := [1]*view.AckCC{a}
-		a = m.credits.take(one[:], &m.plain)[0]
+		a = m.credits.take(one[:], &m.run.News)[0]
 	}
 	m.stats.Received++
 	m.target.in.awaited = false
 	p.activeAt = now
-	p.heardFirst(m.p, now, last)
-	news := m.plain[:1]
-	news[0].PlainAck, news[0].Packets, news[0].Entropy = last.news(now, a, n), int32(n), last.entropy
-	if known := news[0].Bytes(); p.cc != 0 && !p.agrees(known, a.RcvdBytes()) {
+	if last.sends == copiesFirst {
+		p.took = tookOf(now - last.sentAt)
+	} else {
+		p.took = p.tookLate(m.p, now-last.sentAt, last.rtos)
+	}
+	m.run.Acks, m.run.Most = 1, 0
+	news := &m.run.News[0]
+	news.PlainAck, news.Packets, news.Entropy = last.news(now, a, n), int32(n), last.entropy
+	if known := news.Bytes(); p.cc != 0 && !p.agrees(known, a.RcvdBytes()) {
 		m.source.overtake(now, p, known, known, a.RcvdBytes(), knownOOO(a.OOOCount()))
 	}
-	if _, ok := m.cc.Exchange(ccc.Handle(p.handle), now, news, 0, nil); ok {
+	if m.cc.Exchange(ccc.Handle(p.handle), now, &m.run.Run) {
 		m.sched.release(p)
 	} else {
 		m.source.feedAny(now, p, whole, last, n)
 	}
-	news[0].Credited = false
+	news.Credited = false
 	if m.p.c.InferLoss {
 		if m.source.infers(now, p, a); w.queued != 0 {
 			m.source.mayResend(now, p)
@@ -90,13 +95,13 @@ func (s *source) tookACKs(now int64, p *PDC) {
 }
 
 // acked returns the PDC of an acknowledgement, nil if not for TakeACK.
-func (s *source) acked(a *view.AckCC, src Addr) *PDC {
+func (s *source) acked(a *view.AckCC, src *Addr) *PDC {
 	id := int(a.DPDCID())
 	if id >= len(s.pdc) {
 		return nil
 	}
 	p := &s.pdc[id]
-	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != src || p.tx.queued != 0 {
+	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != *src || p.tx.queued != 0 {
 		return nil
 	}
 	return p

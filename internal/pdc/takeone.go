@@ -8,24 +8,28 @@ import (
 	"github.com/uetcc/uetcc/internal/view"
 )
 
-// named returns the packet named by an acknowledgement's offset, if in flight and the only
-// news. Nothing changes. Packets on different paths are the common case: packets overtake,
-// and each has an acknowledgement.
-func (w *sendWindow) named(m *memory, a *view.AckCC) (r *row, off uint32, ok bool) {
-	off = w.offset(a.AckPSN())
+// named returns the row of the packet named by an acknowledgement's offset, if in flight and the
+// only news, or else nil. Nothing changes. Packets on different paths are the common case: packets
+// overtake, and each has an acknowledgement.
+func (w *sendWindow) named(m *memory, a *view.AckCC) *row {
+	off := w.offset(a.AckPSN())
 	if off-w.base >= w.next-w.base {
-		return nil, 0, false
+		return nil
 	}
 	r, i := w.at(m, off)
 	bit := uint64(1) << i
-	return r, off, r.flight&bit != 0 && w.releasedTo(m, w.offset(a.CACK())+1, r, bit) && w.arrivedAll(m, a, r, bit)
+	if r.flight&bit == 0 || !w.releasedTo(m, w.offset(a.CACK())+1, r, bit) || !w.arrivedAll(m, a, r, bit) {
+		return nil
+	}
+	return r
 }
 
-// takeOne releases the packet of row r named by an acknowledgement, found by named.
-func (p *PDC) takeOne(m *Manager, a *view.AckCC, r *row) {
+// takeOne releases the packet named by an acknowledgement, see named.
+func (p *PDC) takeOne(m *Manager, a *view.AckCC) {
 	w := &p.tx
 	off := w.offset(a.AckPSN())
-	bit := uint64(1) << (off % rowLen)
+	r, i := w.at(m.mem, off)
+	bit := uint64(1) << i
 	r.flight &^= bit
 	r.acked |= bit
 	r.released |= bit

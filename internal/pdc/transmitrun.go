@@ -6,55 +6,60 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/view"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// RunMax is how many packets a [Run] has at most, and how many acknowledgements
-// [FastPath.Exchange] takes.
-const RunMax = 32
-
-// A Run is new packets of one PDC that are sent one after another: alike but for their
-// handles.
+// A Run is new packets of one PDC that are sent one after another, alike but for their
+// handles, and the acknowledgements that let them go.
 type Run struct {
-	N    uint32
-	Size uint16 // nominal, bytes
-
-	Entropy [RunMax]uint16
+	ccc.Run
 
 	kind   kind
 	unlike bool   // handles are in handles; otherwise counting up from the first
-	aims   bool   // packets have credit targets
 	first  uint64 // handle
 	asks   uint32 // bit k: packet k asks for an acknowledgement
 	heads  view.Run
 
-	handles [RunMax]uint64
+	from, span uint64 // the handles that may be told of, and sent: the first, and how many
 
-	targets [RunMax]int64 // bytes, with aims; 0: none
-	cccID   uint8         // with aims
+	ahead   int32 // what PDC.ahead, counted and took become
+	took    uint32
+	counted nscc.RcvdTracker
+
+	handles [ccc.RunMax]uint64
+
+	targets [ccc.RunMax]int64 // bytes, with Targets; 0: none
+	cccID   uint8             // with Targets
 }
+
+// Run returns the packets of the last [FastPath.Exchange] or [FastPath.TransmitRun].
+func (f *FastPath) Run() *Run { return &f.run }
 
 // Handle returns the handle of packet k, from 0, and how many packets from k on have handles
 // that are known to count up.
-func (x *Run) Handle(k uint32) (h uint64, n uint32) {
+func (x *Run) Handle(k int) (h uint64, n int) {
 	if x.unlike {
-		return x.handles[k%RunMax], 1
+		return x.handles[uint(k)%ccc.RunMax], 1
 	}
-	return x.first + uint64(k), x.N - k
+	return x.first + uint64(k), x.Sent - k
 }
 
+// Path returns the entropy value of packet k, from 0.
+func (x *Run) Path(k int) uint16 { return x.Paths[uint(k)%ccc.RunMax] }
+
 // PutHeader writes the header of packet k, from 0, unless the packet has a target.
-func (x *Run) PutHeader(b *[pds.RequestLen]byte, k uint32) {
-	x.heads.Put(b, k, x.asks)
+func (x *Run) PutHeader(b *[pds.RequestLen]byte, k int) {
+	x.heads.Put(b, uint32(k), x.asks)
 }
 
 // HasTarget reports whether packet k, from 0, names the credit that the source would like to reach.
-func (x *Run) HasTarget(k uint32) bool { return x.aims && x.targets[k%RunMax] != 0 }
+func (x *Run) HasTarget(k int) bool { return x.Targets && x.targets[uint(k)%ccc.RunMax] != 0 }
 
 // PutTarget makes the header of packet k, which has a target, that of such a packet.
-func (x *Run) PutTarget(b *[pds.RequestCCLen]byte, k uint32) {
-	x.heads.PutTarget(b, x.cccID, uint32(rccc.QuantaOf(x.targets[k%RunMax])))
+func (x *Run) PutTarget(b *[pds.RequestCCLen]byte, k int) {
+	x.heads.PutTarget(b, x.cccID, uint32(rccc.QuantaOf(x.targets[uint(k)%ccc.RunMax])))
 }
 
 // NextSender returns the next PDC to send data; false: nobody waits for a turn.
@@ -66,9 +71,9 @@ func (f *FastPath) NextSender() (pds.PDCID, bool) {
 // packets of a PDC in use, admitted at once by congestion control. Several go while no other
 // PDC has a turn. The result is the PDC; with other packets to send, or none, nil, and
 // nothing has changed.
-func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
+func (f *FastPath) TransmitRun(now int64, most int) *PDC {
 	m := (*Manager)(f)
-	p := m.sched.plainSender()
+	p, x := m.sched.plainSender(), &m.run
 	if p == nil {
 		return nil
 	}
@@ -77,30 +82,44 @@ func (f *FastPath) TransmitRun(now int64, most int, x *Run) *PDC {
 	if m.sched.data.len() != 1 || m.cc.Waiters(p.cc).Head != 0 {
 		most = 1
 	}
-	x.first, x.Size, x.kind = m.mem.submitted(r, w.next%rowLen)
 	n := w.alike(most, w.cack+uint32(w.limit))
-	if x.unlike = r.size == 0; x.unlike {
+	x.Acks = 0
+	if x.unlike = !x.begin(r, w.next%rowLen); x.unlike {
+		x.alone(m.mem, r, w.next%rowLen)
 		n = m.mem.collect(r, w.next%rowLen, n, x)
 	}
-	paths := x.Entropy[:n]
-	s, ok := m.cc.Exchange(ccc.Handle(p.handle), now, nil, int64(x.Size), paths)
-	if !ok {
+	x.Most = int(n)
+	if !m.cc.Exchange(ccc.Handle(p.handle), now, &x.Run) {
 		return nil
 	}
 	m.sched.data.head++
 	p.flags &^= flagOnData
-	if x.aims = s.Targets; x.aims {
-		x.N = uint32(s.Sent)
-		m.aim(p, x)
+	if x.Targets {
+		m.aim(p)
 	}
-	m.sched.takeTurns(p, m.source.sentRun(now, p, r, x, s), s.Held)
+	m.sched.takeTurns(p, m.source.sentRun(now, p, r, x), x.Held)
 	return p
 }
 
-// aim has the packets of x, which congestion control has just let go, name their credit targets.
-func (m *Manager) aim(p *PDC, x *Run) {
-	m.cc.CreditTargets(ccc.Handle(p.handle), int64(x.Size), x.targets[:x.N])
-	x.cccID = m.life.cccID[p.cc.Index()]
+// begin notes the first packet of x, packet i of row r, as submitted, and reports whether the row's
+// packets are alike; otherwise alone is to follow.
+func (x *Run) begin(r *row, i uint32) bool {
+	x.first, x.Size, x.kind = r.handle+uint64(i), int64(r.size), r.kind
+	return r.size != 0
+}
+
+// alone is begin where the row's packets are not alike.
+//
+//go:noinline
+func (x *Run) alone(m *memory, r *row, i uint32) {
+	h, size, k := m.unlike(r, i)
+	x.first, x.Size, x.kind = h, int64(size), k
+}
+
+// aim has the packets of m.run, which congestion control has just let go, name their credit targets.
+func (m *Manager) aim(p *PDC) {
+	m.cc.CreditTargets(ccc.Handle(p.handle), m.run.Size, m.run.targets[:m.run.Sent])
+	m.run.cccID = m.life.cccID[p.cc.Index()]
 }
 
 // requestType is the type of the requests of p without credit.
@@ -129,7 +148,7 @@ func (s *scheduler) plainSender() *PDC {
 // alike returns how many packets from next on may be one run if their row says that they are
 // alike, at most so many, at least 1: they are below end.
 func (w *sendWindow) alike(most int, end uint32) uint32 {
-	return min(uint32(most), RunMax, rowLen-w.next%rowLen, w.tail-w.next, end-w.next)
+	return min(uint32(most), ccc.RunMax, rowLen-w.next%rowLen, w.tail-w.next, end-w.next)
 }
 
 // collect notes in x the handles of up to n packets of a row from the one at i on, as long as
@@ -138,42 +157,45 @@ func (m *memory) collect(r *row, i, n uint32, x *Run) uint32 {
 	for k := range n {
 		at := (i + k) % rowLen
 		c := m.in(r, at)
-		if pkt := &c.packet[at%chunkLen]; pkt.size != x.Size || pkt.kind&^kindDue != x.kind {
+		if pkt := &c.packet[at%chunkLen]; int64(pkt.size) != x.Size || pkt.kind&^kindDue != x.kind {
 			return k
 		}
-		x.handles[k%RunMax] = c.handle[at%chunkLen]
+		x.handles[k%ccc.RunMax] = c.handle[at%chunkLen]
 	}
 	return n
 }
 
-// sentRun takes note of the packets of x, of row r, released by congestion control, and
-// describes the packets. last reports that the peer's window lets no next packet follow for
-// now.
-func (s *source) sentRun(now int64, p *PDC, r *row, x *Run, sp ccc.RunParams) (last bool) {
-	w, n := &p.tx, uint32(sp.Sent)
+// sentRun takes note of the packets of x, of row r, released by congestion control, and describes the
+// packets. last reports that the peer's window lets no next packet follow for now.
+func (s *source) sentRun(now int64, p *PDC, r *row, x *Run) (last bool) {
+	w, n := &p.tx, uint32(x.Sent)
 	i := w.next % rowLen
-	x.N, x.asks = n, 0
 	x.heads = view.MakeRun(p.requestType(), x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
 	// As a slice: the nil check of a pointer to the chunk would load the chunk's first line,
 	// needed by nobody.
 	in := s.mem.chunk[w.sends].packet[:]
-	for k := range n {
-		if k > 0 && (i+k)%chunkLen == 0 {
+	for k := uint32(0); ; {
+		pkt := &in[(i+k)%chunkLen]
+		pkt.size, pkt.entropy, pkt.kind, pkt.sends, pkt.rtos, pkt.nacks = uint16(x.Size), x.Paths[k%ccc.RunMax], x.kind, 1, 0, 0
+		pkt.sentAt = now
+		if k++; k == n {
+			break
+		}
+		if (i+k)%chunkLen == 0 {
 			in = s.mem.in(r, i+k).packet[:]
 		}
-		pkt := &in[(i+k)%chunkLen]
-		pkt.size, pkt.entropy, pkt.kind, pkt.sends, pkt.rtos, pkt.nacks = x.Size, x.Entropy[k%RunMax], x.kind, 1, 0, 0
-		pkt.sentAt = now
-	}
-	if sp.AckEach || x.kind&kindAR != 0 {
-		x.asks = 2<<((n-1)%RunMax) - 1
 	}
 	r.flight |= span(i, n)
 	s.stats.Sent += uint64(n)
 	p.activeAt = now
 	w.step(s.mem, n)
-	if last = !w.inPeerWindow(w.next); last || sp.AckLast {
-		x.asks |= 1 << ((n - 1) % RunMax)
+	last = !w.inPeerWindow(w.next)
+	x.asks = 0
+	if x.AckLast || last {
+		x.asks = 1 << ((n - 1) % ccc.RunMax)
+	}
+	if x.AckEach || x.kind&kindAR != 0 {
+		x.asks = 2<<((n-1)%ccc.RunMax) - 1
 	}
 	if due := deadline.After(now, s.p.c.RTOInit); due < w.rtoAt || s.p.c.InferLoss && p.probeAt == never {
 		w.rtoAt = min(w.rtoAt, due)

@@ -50,31 +50,23 @@ func (w *sendWindow) backoff(p *Params, m *memory, n uint8) int64 {
 // tripShift is the unit of PDC.took: 2^10 ns.
 const tripShift = 10
 
-// heard notes an answer after the time took.
-func (p *PDC) heard(took int64) { p.took = uint32(took>>tripShift) + 1 }
+// tookOf is PDC.took of an answer after so long.
+func tookOf(ns int64) uint32 { return uint32(ns>>tripShift) + 1 }
 
-// heardFirst notes an answer at now to pkt, whose first copy it may be for.
-func (p *PDC) heardFirst(c *Params, now int64, pkt *packet) {
-	if since := now - pkt.sentAt; pkt.sends == copiesFirst {
-		p.heard(since)
-	} else {
-		p.heardLate(c, since, pkt.rtos)
-	}
-}
-
-// heardLate notes an answer to the first copy of a packet at the time since after the last
+// tookLate is PDC.took with an answer to the first copy of a packet at the time since after the last
 // copy, with n time-outs before. All later copies were in vain, and the answer took at least
 // the time-outs longer: otherwise a peer slower than RTO_Init_Time would never be weighed,
 // since each packet is sent again before the answer comes. Where the last copy has waited for
 // the window, or left for another reason than time, the answer took longer still: so the
 // time counts only where it is more than what is known.
-func (p *PDC) heardLate(c *Params, since int64, n uint8) {
-	was := p.took
-	if p.heard(deadline.After(since, c.rto(n)-c.c.RTOInit)); p.took <= was&^tookAtLeast {
-		p.took = was
-	} else {
-		p.took |= tookAtLeast
+//
+//go:noinline
+func (p *PDC) tookLate(c *Params, since int64, n uint8) uint32 {
+	took := tookOf(deadline.After(since, c.rto(n)-c.c.RTOInit))
+	if took <= p.took&^tookAtLeast {
+		return p.took
 	}
+	return took | tookAtLeast
 }
 
 // tookAtLeast marks a PDC.took that an answer has taken at least.
