@@ -41,11 +41,12 @@ func (e *endpointEnd) check() {
 	e.checkUsage()
 }
 
-// checkTimeout holds that no packet is out without a timeout.
+// checkTimeout holds that no packet is out without a timeout. Answers may have taught one of a quarter of
+// IdleTime.
 func (e *endpointEnd) checkTimeout(l *faultLoad) {
 	longest := int64(8_000_000 * us)
 	if n := e.w.s.retries; n != 0 {
-		longest = 200 * us << n
+		longest = max(200*us<<n, e.limits.PDS.IdleTime/4)
 	}
 	at, ok := e.e.NextDeadline()
 	if out := e.e.CC().Context(l.h).InflightPackets(); out != 0 && (!ok || at > e.clock.now+longest+us) {
