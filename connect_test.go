@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
-	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -64,6 +64,7 @@ func TestDestinationPDC(t *testing.T) {
 		info, ok := e.PDS().PDC(found)
 		require.True(t, ok)
 		require.NotZero(t, info.Unsent, "the message is where messages without PDC go")
+		require.Equal(t, pdc.StateCreating, info.State)
 		return found
 	}
 	require.Equal(t, h, on(m))

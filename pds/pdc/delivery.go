@@ -47,12 +47,28 @@ func AddrFrom(a netip.Addr) Addr { return pdc.AddrFrom(a) }
 // none.
 type Handle = pdc.Handle
 
+// State is the stage of a PDC's life, see [Info].
+type State = pdc.State
+
+// The stages of a PDC's life.
+const (
+	StateClosed       = pdc.StateClosed       // no context
+	StateCreating     = pdc.StateCreating     // initiator: nothing heard from the target yet
+	StatePending      = pdc.StatePending      // target: waits for the Start_PSN asked for
+	StateEstablished  = pdc.StateEstablished  // both: the peer's PDCID is known
+	StateCloseWait    = pdc.StateCloseWait    // target: asked the initiator to close
+	StateQuiesce      = pdc.StateQuiesce      // initiator: takes no new message, finishes open messages
+	StateAckWait      = pdc.StateAckWait      // initiator: waits for the last packets to be released
+	StateCloseAckWait = pdc.StateCloseAckWait // initiator: CLOSE_CMD is under way
+	StateQuarantine   = pdc.StateQuarantine   // gone; the id rests and the peer is remembered
+)
+
 // Config is how packets are delivered: windows, acknowledgement, retransmission and the life of
-// PDCs. Zero fields have the defaults in the comments of the fields.
+// PDCs. Zero fields have the defaults in the comments of the fields, which go doc shows of internal/pdc.
 type Config = pdc.Config
 
 // MemoryConfig sizes the memory for packets, responses and events. Everything is allocated at
-// construction; zero fields have the defaults in the comments of the fields.
+// construction; zero fields have the defaults in the comments of the fields, as of [Config].
 type MemoryConfig = pdc.MemoryConfig
 
 // StartMethod is the choice of Start_PSNs that a target takes from an initiator opening a PDC, see
