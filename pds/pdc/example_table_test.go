@@ -32,6 +32,7 @@ func ExampleTable() {
 	if err := t.Release(1_000_000, h); err != nil {
 		panic(err)
 	}
+	fmt.Println("at rest:", t.Stats().General.Resting)
 	_, err = t.Target(&key)
 	fmt.Println("late SYN packet:", errors.Is(err, pdc.ErrResting))
 	// Output:
@@ -39,5 +40,6 @@ func ExampleTable() {
 	// SYN packet again: true false <nil>
 	// later packet: true <nil>
 	// of a stranger: true
+	// at rest: 1
 	// late SYN packet: true
 }
