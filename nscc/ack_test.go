@@ -53,6 +53,7 @@ func TestWindowOnACKCases(t *testing.T) {
 			require.InDelta(t, tc.cwnd, s.Cwnd, 1)
 			require.Equal(t, []int64{85_904, 4_096, 4_096, 4_096},
 				[]int64{s.Inflight, s.AchievedBytes, s.ReceivedBytes, s.BytesIgnored})
+			require.Equal(t, max(tc.ack.RTT-12_000, 0), s.QDelay)
 		})
 	}
 }

@@ -30,11 +30,26 @@ func TestFaultL1OnePacketLostRUD(t *testing.T) {
 	require.Len(t, g.b.got, 4)
 }
 
+// A peer never heard has granted no credit yet: the first packet that is lost is sent again from
+// the credit that a source begins with.
+func TestFaultL1FirstPacketLostUnderCredit(t *testing.T) {
+	g := newPair(t, pairConfig{control: ccc.ControlRCCC})
+	g.submit(1, 1)
+	require.Len(t, g.send(g.a), 1)
+	g.wait(1_100_000)
+	require.Len(t, g.send(g.a), 1)
+}
+
 func TestFaultL2OnePacketLostROD(t *testing.T) {
 	g := established(t, pairConfig{ordered: true})
 	g.submit(1, 4)
 	ws := g.send(g.a)
-	nacks := g.giveAll([]wire{ws[0], ws[2], ws[3]})
+	nacks := g.giveAll(ws[:1])
+	for _, w := range ws[2:] {
+		r, answer := g.give(w)
+		require.ErrorIs(t, r.Err, ErrOrder)
+		nacks = append(nacks, answer...)
+	}
 	require.Len(t, nacks, 1, "one ROD_OOO a gap")
 	n := nackOf(t, nacks[0])
 	require.Equal(t, pds.NackRODOOO, n.Code)

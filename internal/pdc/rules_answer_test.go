@@ -39,6 +39,21 @@ func TestRODGoesBackSoOften(t *testing.T) {
 	require.True(t, g.a.has(EventClosing, CauseNack))
 }
 
+// The same bound holds for a packet that the target takes for lost again and again.
+func TestLossIsInferredSoOften(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{MaxNackRetx: 3, RTOInit: 1000 * ms}})
+	g.submit(1, 1)
+	require.Len(t, g.send(g.a), 1)
+	lost := pds.Nack{Code: pds.NackRcvrInferLoss, PSN: g.info(g.a).Base, Flags: pds.FlagRetx}
+	for range 3 {
+		require.NoError(t, g.nack(lost).Err)
+		require.Len(t, g.send(g.a), 1)
+	}
+	require.False(t, g.a.has(EventClosing, CauseNack))
+	g.nack(lost)
+	require.True(t, g.a.has(EventClosing, CauseNack))
+}
+
 // A target that asks for another Start_PSN has counted nothing against the packets.
 func TestNewStartForgetsRefusals(t *testing.T) {
 	g := newPair(t, pairConfig{Config: Config{MaxNackRetx: 1, RTOInit: 1000 * ms}})

@@ -168,7 +168,9 @@ func TestWhateverReachesTheCloseCloses(t *testing.T) {
 			if fill == "clear of a request again" {
 				require.NoError(t, pds.PatchRetx(ws[0].b, true))
 				require.NoError(t, pds.PatchClearPSN(ws[0].b, info.Next))
-				answer = g.giveAll(ws)
+				var r Result
+				r, answer = g.give(ws[0])
+				require.ErrorIs(t, r.Err, ErrDuplicate, "not to be served again")
 			} else {
 				answer = send(filler)
 			}

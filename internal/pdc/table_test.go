@@ -185,6 +185,7 @@ func TestTableInitiatorKeyParts(t *testing.T) {
 	(&InitiatorKey{Source: here, Destination: peerA, JobID: 0xffff_ffff, TC: 0xff, Ordered: true, Reserved: true, Context: 0xffff}).fill(&all)
 	(&InitiatorKey{Source: here, Destination: peerA}).fill(&none)
 	require.EqualValues(t, int64(1<<50-1), all[4]^none[4], "each bit of each part, in a place of its own")
+	require.EqualValues(t, uint64(initiatorRole), none[4], "the role alone")
 	tab := newTable(t, TableConfig{General: 20, Reserved: 20})
 	got := map[Handle]bool{}
 	for i := range keys {

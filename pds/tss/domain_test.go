@@ -259,6 +259,7 @@ func TestOpenRefuses(t *testing.T) {
 		require.Equal(t, c.err, d.Open(c.packet, &h))
 		require.Zero(t, h)
 	}
+	require.Equal(t, Stats{InInvalid: 3, InBypass: 4}, d.Stats())
 	d.Drop(0)
 	require.Equal(t, ErrKey, d.Open(sealed(Config{SDI: 3, Mode: ModeCluster}, 0), new(pds.TSS)))
 	require.Equal(t, ErrKey, d.Seal(packet4(1, 2, 12, 20), 0))
