@@ -67,6 +67,17 @@ func TestEndpointTFCWaitsForMemory(t *testing.T) {
 	require.Zero(t, n.ends[0].e.PDS().Stats().Resent)
 }
 
+// A peer that asks for no cells is served all the same.
+func TestEndpointTFCServesOthers(t *testing.T) {
+	cells := func(*uetcc.Config) {}
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		cells(c)
+		cells = underCells(ccc.ControlNSCC, 20)
+	})
+	n.write(ses.ModeRUD, 8*netMTU)
+	n.endWell(n.ends[0], 1)
+}
+
 // A source that sends more than its cells hold is refused (NO_PKT_BUFFER); what it sends
 // gets through when there is room.
 func TestEndpointTFCRefuses(t *testing.T) {

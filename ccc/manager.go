@@ -161,7 +161,6 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	}
 	c.InitCached(m.p, now, baseRTT)
 	c.rec.handle, c.rec.last = h, now
-	m.classify(c)
 	if m.ledgers[i] = (ledger{}); m.extra.due != nil {
 		m.extra.waited[i] = [reasons]int64{}
 	}

@@ -155,6 +155,21 @@ func TestManagerSendsByItsScheme(t *testing.T) {
 	}
 }
 
+// Cells are those of one path, so a PDC keeps its path whatever its owner asks for.
+func TestManagerKeepsThePathUnderTFC(t *testing.T) {
+	for _, cell := range []int64{0, 256} {
+		f := chapterFabric()
+		f.TFC.CellSize, f.TFC.Limit = cell, 1024
+		m, _, pdcs := chapterManager(t, f)
+		ways := map[uint16]bool{}
+		m.OnNewData(pdcs[0], 0, 8*mtu)
+		for range 8 {
+			ways[m.Send(pdcs[0], 0, Sent{Size: mtu}).Entropy] = true
+		}
+		require.Equal(t, cell != 0, len(ways) == 1)
+	}
+}
+
 // Contexts that have something to send share the port, and ask for a share of credit each.
 func TestManagerCountsWhoCompetes(t *testing.T) {
 	f := chapterFabric()

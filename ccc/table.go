@@ -149,14 +149,15 @@ const nameStride = 61
 // Errors as for [Table.Name]; ErrNamed means all 256 in use, or a context already
 // named.
 func (t *Table) NameAny(h Handle, peer netip.Addr) (id uint8, err error) {
-	first := int(h.Index()) + int(h.Generation()>>1)*nameStride
-	for i := range 256 {
-		id = uint8(first + i)
+	first := uint8(h.Index()) + uint8(h.Generation()>>1)*nameStride
+	for id = first; ; {
 		if err = t.Name(h, peer, id); err != ErrNamed {
 			return id, err
 		}
+		if id++; id == first {
+			return 0, ErrNamed
+		}
 	}
-	return 0, ErrNamed
 }
 
 // ByID returns the context named {peer, id}, 0 without one.

@@ -154,7 +154,6 @@ func (f *ZTR) next(p *ZTRParams, now uint32) Rate {
 func (f *ZTR) expected(p *ZTRParams) uint32 {
 	root := uint64(math.Sqrt(float64(uint64(f.Rate) << 12))) // 65,536 at line rate
 	inverse := uint64(1) << 32 / root                        // fxp16
-	hi, lo := bits.Mul64(uint64(p.Threshold)*uint64(p.Alpha), inverse-one)
-	extra := hi<<32 | lo>>32
+	extra, _ := bits.Mul64(uint64(p.Threshold)*uint64(p.Alpha), (inverse-one)<<32)
 	return uint32(min(uint64(p.MaxDelay), uint64(f.MinRTT)+uint64(p.Threshold)+extra))
 }
