@@ -67,6 +67,23 @@ func TestEndpointTFCWaitsForMemory(t *testing.T) {
 	require.Zero(t, n.ends[0].e.PDS().Stats().Resent)
 }
 
+// The few cells that one packet has left are told of a round trip later, by a clock that has gone
+// back too.
+func TestEndpointTFCBacklogAfterAStepBack(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, underCells(ccc.ControlNSCC, 44))
+	b := n.ends[1].e
+	b.SetBacklog(0, 1<<30)
+	n.write(ses.ModeRUD, 8*netMTU)
+	n.wait(3 * ms)
+	require.EqualValues(t, 8, b.PDS().Stats().Requests)
+	require.Empty(t, sendAll(n.now, b))
+	b.SetBacklog(0, 7*1100)
+	b.Tick(1)
+	require.Empty(t, sendAll(1, b))
+	b.Tick(1 * ms)
+	require.Len(t, sendAll(1*ms, b), 1)
+}
+
 // A peer that asks for no cells is served all the same.
 func TestEndpointTFCServesOthers(t *testing.T) {
 	cells := func(*uetcc.Config) {}
