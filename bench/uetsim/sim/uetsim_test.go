@@ -68,7 +68,8 @@ func TestScenarios(t *testing.T) {
 
 var writeWants = flag.Bool("wants", false, "TestScenarios writes testdata/wants.txt")
 
-// wants is the set-up of a run, results on record and what the claims want, without anything measured.
+// wants is the set-up of a run, results on record, the transfers, and what the claims want, without
+// anything measured.
 func wants(out string) (all []string) {
 	head, claims, _ := strings.Cut(out, "what the chapters say")
 	head, tables, _ := strings.Cut(head, "\n\n")
@@ -78,9 +79,20 @@ func wants(out string) (all []string) {
 			all = append(all, strings.TrimSpace(line))
 		}
 	}
+	transfers := false
 	for line := range strings.Lines(head + tables) {
-		if strings.Contains(line, "on record") {
-			all = append(all, strings.Join(strings.Fields(line), " "))
+		words := strings.Fields(line)
+		switch {
+		case strings.Contains(line, "on record"), strings.HasPrefix(strings.TrimSpace(line), "htsim"):
+			all = append(all, strings.Join(words, " "))
+		case len(words) == 0:
+			transfers = false
+		case strings.HasSuffix(line, "transfers:\n"):
+			transfers = true
+		case transfers && words[0] != "from":
+			if flow := "transfer " + strings.Join(words[:3], " "); !slices.Contains(all, flow) { // of another run
+				all = append(all, flow)
+			}
 		}
 	}
 	for line := range strings.Lines(claims) {
