@@ -202,6 +202,7 @@ func TestEpochs(t *testing.T) {
 		require.NoError(t, a.Seal(p, 0))
 		require.Equal(t, x.err, b.Open(p, new(pds.TSS)), x.epoch)
 	}
+	require.EqualValues(t, 1, b.Stats().InLate)
 }
 
 // Whatever is refused changes no key that is kept and no header, however much of it comes.
