@@ -68,16 +68,16 @@ func (n *network) recovery(mode ses.Mode) (trips int64) {
 	return trips
 }
 
-// 90 % of the rate is back within 50 round trips after 30 % loss, and within 100 after an outage
-// of 20 ms: up to 80 and 930 before, since the next time-out was awaited.
+// 90 % of the rate is back within 50 round trips after 30 % loss, however long, and within 100 after
+// an outage of 20 ms: up to 140 and 930 before, since the next time-out was awaited.
 func TestRecovery(t *testing.T) {
 	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} {
-		for seed := range uint64(3) {
+		for seed := range uint64(6) {
 			n := newNetwork(t, seed+1, netFaults{delay: 6000, rate: 12_500_000_000}, 2, atDefaults)
 			require.LessOrEqual(t, n.recovery(mode), int64(20), "from the start")
 			n.trips(mode, 50)
 			n.f.loss = .3
-			n.trips(mode, 200)
+			n.trips(mode, []int64{200, 417, 100}[seed%3])
 			n.f.loss = 0
 			require.LessOrEqual(t, n.recovery(mode), int64(50), "%v after 30 %% loss, seed %d", mode, seed+1)
 			n.trips(mode, 50)

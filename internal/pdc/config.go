@@ -116,9 +116,9 @@ type Config struct {
 	TargetQDelay int64 // of probes (default BaseRTT, as in NSCC without trimming)
 	TailLossTime int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
 
-	// MaxTailLossRetx is Max_Tail_Loss_Retx: probes in a row without news, and so resends of the
-	// missing packets, 1 to 15 (default 5). While not even a probe is answered more follow, 16 in
-	// each time-out, until the packets have timed out as often as allowed.
+	// MaxTailLossRetx is Max_Tail_Loss_Retx: answers to probes in a row without news, and so resends of
+	// the missing packets, 1 to 15 in each time-out (default 5). While no probe is answered more follow,
+	// 16 in each time-out, until the packets have timed out as often as allowed.
 	MaxTailLossRetx int
 
 	// KnownSources means that nobody can forge a source address, by care of the network or a

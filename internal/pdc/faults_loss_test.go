@@ -321,12 +321,12 @@ func TestFaultL12ProbeLost(t *testing.T) {
 	}
 }
 
-// Answers that bring nothing new make probes rarer, and then end them: what is missing
-// waits for its timeout, however often the target is asked. News begin another count.
+// Answers that bring nothing new make probes rarer, and then end them: what is missing waits for its
+// timeout, however often the target is asked. News begin another count, as the timeout does. A probe
+// that was lost has no part in the count.
 func TestFaultL12ProbesBackOff(t *testing.T) {
-	for most, c := range map[int]Config{5: {}, 2: {MaxTailLossRetx: 2}, 15: {MaxTailLossRetx: 15}} {
-		c.InferLoss, c.RTOInit = true, 1000*ms
-		g := established(t, pairConfig{Config: c})
+	for _, tc := range []struct{ set, most, every int }{{0, 5, 1}, {0, 5, 2}, {2, 2, 1}, {2, 2, 2}, {15, 15, 1}} { // one of every arrives
+		g := established(t, pairConfig{Config: Config{InferLoss: true, RTOInit: 1000 * ms, MaxTailLossRetx: tc.set}})
 		g.submit(1, 1)
 		g.send(g.a)
 		var probes []int64
@@ -341,15 +341,21 @@ func TestFaultL12ProbesBackOff(t *testing.T) {
 						continue
 					}
 					require.Equal(t, pds.CtlProbe, controlOf(t, w).Ctl)
-					probes = append(probes, g.now)
-					g.giveAll(g.giveAll([]wire{w}))
+					if probes = append(probes, g.now); len(probes)%tc.every == 0 {
+						g.giveAll(g.giveAll([]wire{w}))
+					}
 				}
 			}
 		}
 		ask()
-		require.Equal(t, most, resent, "once for each probe that overtook it")
-		require.Len(t, probes, most)
+		require.Equal(t, tc.most, resent, "once for each probe that overtook it")
+		require.Len(t, probes, tc.most*tc.every)
 		require.GreaterOrEqual(t, probes[len(probes)-1]-probes[len(probes)-2], probes[1]-probes[0])
+		g.wait(200 * ms)
+		resent, probes = 0, nil
+		ask()
+		require.Equal(t, 1+tc.most, resent, "the timeout, and probes again")
+		require.Len(t, probes, tc.most*tc.every)
 		g.giveAll(g.giveAll(last))
 		require.Zero(t, g.info(g.a).Outstanding)
 		probes = nil

@@ -112,7 +112,7 @@ func (t *timers) moveProbe(now int64, p *PDC, c *ccc.Context) {
 		p.probeAt = never
 		return
 	}
-	p.probeAt = deadline.After(now, p.probeBackoff(t.probeDelay(c.BaseRTT(), p.tx.next != p.tx.tail)))
+	p.probeAt = deadline.After(now, t.probePause(p, t.probeDelay(c.BaseRTT(), p.tx.next != p.tx.tail)))
 	if p.probeAt < p.timerAt {
 		t.schedule(p, now)
 	}

@@ -63,7 +63,7 @@ type PDC struct {
 	unsubmitted       int64  // announced and not submitted, nominal bytes
 	nextData, nextCtl uint16 // next slot in the list of PDCs waiting for the context, and in scheduler.ctl
 	openMsgs          uint16 // open_msg
-	probes            uint8  // sent since something was acknowledged
+	probes            probes // since something was acknowledged
 	challenge         challenge
 
 	asked    ctlFlags // of ctlOptional: sent, and not answered yet

@@ -60,26 +60,37 @@ const (
 	outageSpace  = 10_000
 )
 
+// probes counts probes: those sent, up to 15, and in the high half those whose answer acknowledged
+// nothing.
+type probes uint8
+
+func (n probes) sent() int     { return int(n & 15) }
+func (n probes) answered() int { return int(n >> 4) }
+
 // probe asks the target for the state of arrivals, and again after 5 round trips: less and less
-// often while the answers bring no news, and not more than Max_Tail_Loss_Retx times, since missing
-// packets then wait for timeouts and not for an answer. With not even the last probe answered, the
-// path may be gone: then outageProbes times in a time-out, so a returning path is noticed in a
-// part of the outage.
+// often while nothing is acknowledged, and not after Max_Tail_Loss_Retx answers without news in a
+// time-out, since missing packets then wait for timeouts and not for an answer. A probe or an answer
+// that was lost does not count. With Max_Tail_Loss_Retx of these in a row lost the path may be gone:
+// then outageProbes go in a time-out, so a returning path is noticed in a part of the outage.
 func (s *source) probe(now int64, p *PDC) {
-	tries := int(p.probes) < s.p.c.MaxTailLossRetx
-	if !p.tx.outstanding() || p.peerID == 0 || !p.knowsProbes() || !tries && p.probed == 0 {
+	most, silent := s.p.c.MaxTailLossRetx, p.probed != 0
+	if !silent && p.probes.sent() != 0 && p.probes.answered() < most {
+		p.probes += 1 << 4
+	}
+	if !p.tx.outstanding() || p.peerID == 0 || !p.knowsProbes() || p.probes.answered() >= most {
 		p.probeAt = never
 		return
 	}
 	s.sched.control(p, ctlProbe)
-	if tries {
-		p.probeAt = deadline.After(now, p.probeBackoff(5*s.baseRTT(p)))
-		p.probes++
+	if silent && p.probes.sent() >= most {
+		s.outageAt = deadline.After(max(s.outageAt, now), outageSpace)
+		p.probeAt = max(deadline.After(now, max(s.timer.rtoOf(p)/outageProbes, 5*s.baseRTT(p))), s.outageAt)
 		return
 	}
-	rto := p.tx.backoff(s.p, s.mem, p.tx.packet(s.mem, p.tx.base).rtos)
-	s.outageAt = deadline.After(max(s.outageAt, now), outageSpace)
-	p.probeAt = max(deadline.After(now, max(rto/outageProbes, 5*s.baseRTT(p))), s.outageAt)
+	p.probeAt = deadline.After(now, s.timer.probePause(p, 5*s.baseRTT(p)))
+	if p.probes.sent() < 15 {
+		p.probes++
+	}
 }
 
 // askAgain has a probe ask whether the peer is still there, and others follow if that is lost.
@@ -99,9 +110,20 @@ func (t *timers) probeDelay(baseRTT int64, more bool) int64 {
 	return min(3*baseRTT, t.p.c.TailLossTime)
 }
 
-// probeBackoff is d doubled for each probe since something was acknowledged, up to
-// the largest timeout.
-func (p *PDC) probeBackoff(d int64) int64 { return deadline.Backoff(d, p.probes, rtoMax) }
+// probePause is d doubled for each probe since something was acknowledged, to four times d or a
+// time-out's part of outageProbes at most, so that a path without losses again is noticed.
+func (t *timers) probePause(p *PDC, d int64) int64 {
+	n := p.probes.sent()
+	if n <= 2 {
+		return d << n
+	}
+	return deadline.Backoff(d, uint8(n), max(4*d, t.rtoOf(p)/outageProbes))
+}
+
+// rtoOf is the time-out of the lowest packet of p, outstanding.
+func (t *timers) rtoOf(p *PDC) int64 {
+	return p.tx.backoff(t.p, t.mem, p.tx.packet(t.mem, p.tx.base).rtos)
+}
 
 func (s *source) baseRTT(p *PDC) int64 {
 	if c := s.cc.Context(p.cc); c != nil {

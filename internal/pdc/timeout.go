@@ -25,6 +25,9 @@ func (rec *recovery) timeouts(now int64, p *PDC) bool {
 			rec.source.askAgain(now, p)
 		}
 		rec.stats.RTOs++
+		if p.probed == 0 { // what goes now may be lost again, and would wait for twice the time-out
+			p.probes = 0
+		}
 		rec.source.timedOut(now, p, off)
 		if p.is(flagROD) && !p.tx.hasArrived(rec.mem, off) {
 			if pkt.rtos >= rodPatience { // all goes again, so no order is lost
