@@ -129,6 +129,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle, first uint32) {
 	x, mtu := e.pds.Fast().Run(), y.MTU()
 	h, _ := x.Handle(k)
+	m := msg.PacketHandle(h).Message()
 	for i := range out {
 		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
@@ -144,7 +145,7 @@ func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Mid
 		d.Src, d.Dst = e.local, p.Peer()
 		d.Size, d.Entropy, d.TC, d.Retx = x.Size, x.Path(k+i), p.TC(), false
 		to := &d.Payload
-		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, msg.PacketHandle(h).Message(), y.Cookie(), 0
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, m, y.Cookie(), 0
 		first += mtu
 	}
 }
