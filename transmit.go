@@ -129,22 +129,23 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle, first uint32) {
 	x, mtu := e.pds.Fast().Run(), y.MTU()
 	h, _ := x.Handle(k)
+	m := msg.PacketHandle(h).Message()
 	for i := range out {
 		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
-		n := pds.RequestLen + ses.StandardLen
+		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
 		at := (*[ses.StandardLen]byte)(buf[pds.RequestLen:])
 		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k+i)
 		if x.HasTarget(k + i) {
 			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k+i)
-			n, at = pds.RequestCCLen+ses.StandardLen, (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
+			d.Packet = d.Packet[:pds.RequestCCLen+ses.StandardLen]
+			at = (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
 		}
-		d.Packet = d.Packet[:n]
 		y.Put(at, first, mtu)
 		d.Src, d.Dst = e.local, p.Peer()
 		d.Size, d.Entropy, d.TC, d.Retx = x.Size, x.Path(k+i), p.TC(), false
 		to := &d.Payload
-		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, msg.PacketHandle(h).Message(), y.Cookie(), 0
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, m, y.Cookie(), 0
 		first += mtu
 	}
 }

@@ -119,8 +119,7 @@ func BenchmarkPDSAckCC(b *testing.B) {
 		a := a
 		for i := 0; b.Loop(); i = (i + 1) & (ringSlots - 1) {
 			a.CACK++
-			p := at(i)
-			a.AppendTo(p[:0])
+			a.AppendTo(at(i)[:0])
 		}
 	})
 }

@@ -89,14 +89,17 @@ func (a *AckCC) get(b *[AckCCLen]byte) (int, error) {
 	return AckCCLen, nil
 }
 
-// AppendTo appends a to b.
+// AppendTo appends a to b. The only call is the one of put, so AppendTo inlines.
 func (a *AckCC) AppendTo(b []byte) []byte {
-	b = extend(b, AckCCLen)
-	p := (*[AckCCLen]byte)(b[len(b)-AckCCLen:])
-	a.Ack.put((*[AckLen]byte)(p[:]), TypeACKCC)
-	a.SACK.put((*[sackLen]byte)(p[AckLen:]))
-	*(*[8]byte)(p[24:]) = a.State
+	b = append(b, make([]byte, AckCCLen)...)
+	a.put((*[AckCCLen]byte)(b[len(b)-AckCCLen:]))
 	return b
+}
+
+func (a *AckCC) put(b *[AckCCLen]byte) {
+	a.Ack.put((*[AckLen]byte)(b[:]), TypeACKCC)
+	a.SACK.put((*[sackLen]byte)(b[AckLen:]))
+	*(*[8]byte)(b[24:]) = a.State
 }
 
 // Validate returns an error of [Ack.Validate], [ErrCCType] or [ErrRange], in

@@ -73,20 +73,16 @@ func (h *Standard) get(w *[StandardLen]byte) {
 // AppendTo appends the header to b. Fields absent in the layout (see [FlagSOM])
 // are ignored.
 func (h *Standard) AppendTo(b []byte) []byte {
-	b, tail := extend(b, StandardLen)
-	h.put((*[StandardLen]byte)(tail))
-	return b
-}
-
-// put is AppendTo in place.
-func (h *Standard) put(p *[StandardLen]byte) {
 	h.mustFit()
-	h.Common.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))
+	b, tail := extend(b, StandardLen)
+	p := (*[StandardLen]byte)(tail)
+	h.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))
 	place := h.HeaderData
 	if h.Flags&FlagSOM == 0 {
 		place = uint64(length14(h.PayloadLength))<<32 | uint64(h.MessageOffset)
 	}
 	standard.Put(p, h.BufferOffset, h.Key, place, h.Initiator, h.RequestLength)
+	return b
 }
 
 // Validate reports an undefined version ([ErrVersion]) or opcode ([ErrOpcode]).

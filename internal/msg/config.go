@@ -4,14 +4,15 @@ package msg
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/uetcc/uetcc/ses"
 )
 
-// checkMTU takes the payload sizes of UE Specification 1.0.x.
+// isMTU reports whether n is a payload size of UE Specification 1.0.x.
+func isMTU(n uint32) bool { return n >= 1024 && n <= 8192 && n&(n-1) == 0 }
+
 func checkMTU(field string, mtu uint32) error {
-	if mtu < 1024 || mtu > 8192 || bits.OnesCount32(mtu) != 1 {
+	if !isMTU(mtu) {
 		return fmt.Errorf("%w: %s is %d, want 1024, 2048, 4096 or 8192", ses.ErrConfig, field, mtu)
 	}
 	return nil

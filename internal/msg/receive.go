@@ -186,7 +186,7 @@ func (t *Target) refused(r *ses.Request, a *Arrival, d *Decision, p *plan) {
 // failed counts a packet of a message that failed, also one that is too long for this side, and forgets the message when
 // no more can come.
 func (t *Target) failed(r *ses.Request, a *Arrival, m *Record) {
-	if x, ok := t.extentOf(r, a.Payload); (ok || x.n > t.mtu) && m.admits(r, x) {
+	if x, ok := t.extentOf(r, a.Payload); (ok || x.n > t.mtu) && m.admits(x) {
 		m.seen += x.n
 	}
 	if m.seen == m.length || a.Mode == ses.ModeROD && r.Flags&ses.FlagEOM != 0 {

@@ -43,8 +43,8 @@ const recordLen = 128
 // admits reports whether one more packet can belong to the message: the length is the same,
 // and no byte comes twice. The PDS delivers each packet once, so the sum of the bytes tells
 // the missing rest.
-func (m *Record) admits(r *ses.Request, x extent) bool {
-	return carried(r) == m.length && x.n <= m.length-m.seen
+func (m *Record) admits(x extent) bool {
+	return x.all == m.length && x.n <= m.length-m.seen
 }
 
 // open takes a record for a message with packets of head h, if the peer may have one more.

@@ -27,6 +27,7 @@ type plan struct {
 // An extent is the part of the message a packet is about.
 type extent struct {
 	off, n uint32
+	all    uint32 // bytes in the packets of the whole message
 }
 
 // check makes the checks from [step.Opcode] to [step.Atomic] in order and returns the first
@@ -45,7 +46,7 @@ func (t *Target) check(r *ses.Request, a *Arrival, m *Record, p *plan) (ses.Chec
 		return why, code
 	}
 	var ok bool
-	if p.extent, ok = t.extentOf(r, a.Payload); !ok || m != nil && !m.admits(r, p.extent) {
+	if p.extent, ok = t.extentOf(r, a.Payload); !ok || m != nil && !m.admits(p.extent) {
 		return step.Lengths, ses.RCOpViolation
 	}
 	if r.Flags&ses.FlagIE != 0 {
@@ -99,15 +100,16 @@ func (t *Target) notFound(r *ses.Request) (ses.Check, ses.ReturnCode) {
 }
 
 // extentOf returns the part of the message named by r, false if lengths or payload contradict
-// each other. Reads bring no payload.
+// each other. Reads bring no payload, nor do some atomics.
 func (t *Target) extentOf(r *ses.Request, payload int) (x extent, ok bool) {
 	all := carried(r)
+	x.all = all
 	switch {
 	case all > r.RequestLength, r.Opcode == ses.OpcodeDatagramSend && r.MessageID != 0:
 		return x, false
 	case r.Flags.Has(flagsOnly):
 		x.n = all
-		return x, r.Opcode == ses.OpcodeRead || all <= t.mtu && hasAll(r, payload)
+		return x, r.Opcode == ses.OpcodeRead || all <= t.mtu && (payload >= int(all) || r.Opcode.IsAtomic() && noPayload(r.Swap.Opcode))
 	case r.Form != ses.FormStandard || r.Opcode.IsAtomic() || r.Opcode == ses.OpcodeDatagramSend:
 		return x, false
 	case r.Flags&ses.FlagSOM != 0:
@@ -115,7 +117,7 @@ func (t *Target) extentOf(r *ses.Request, payload int) (x extent, ok bool) {
 		if r.Opcode == ses.OpcodeRead {
 			x.n = firstRead(r, t.mtu)
 		}
-		return x, x.n <= t.mtu && all > x.n && checkMTU("", x.n) == nil
+		return x, x.n <= t.mtu && all > x.n && isMTU(x.n)
 	}
 	x.off, x.n = r.MessageOffset, uint32(r.PayloadLength)
 	end := uint64(x.off) + uint64(x.n)
@@ -131,12 +133,6 @@ func firstRead(r *ses.Request, mtu uint32) uint32 {
 		return uint32(n)
 	}
 	return mtu
-}
-
-// hasAll reports whether the payload of a message of one packet is complete. The operands of
-// some atomics are not in the payload.
-func hasAll(r *ses.Request, payload int) bool {
-	return payload >= int(carried(r)) || r.Opcode.IsAtomic() && noPayload(r.Swap.Opcode)
 }
 
 // checkMemory makes the checks from [step.Key] to [step.Atomic] for operations on a region.
@@ -173,7 +169,7 @@ func (g *region) check(r *ses.Request, x extent) (ses.Check, ses.ReturnCode) {
 		return step.JobAllowed, ses.RCBadJobID
 	case g.Rights&rightFor(r.Opcode) == 0:
 		return step.Rights, ses.RCPermViolation
-	case r.BufferOffset > g.Length || uint64(carried(r)) > g.Length-r.BufferOffset:
+	case r.BufferOffset > g.Length || uint64(x.all) > g.Length-r.BufferOffset:
 		return step.MessageSize, ses.RCUnsupportedSize
 	case uint64(x.off)+uint64(x.n) > g.Length-r.BufferOffset:
 		return step.PacketEnd, ses.RCBadAddr
@@ -235,7 +231,7 @@ func (t *Target) bufferFor(r *ses.Request, e *entry, p *plan) *receive {
 // checkTaggedAtomic makes [step.PacketEnd] and [step.Atomic] for an atomic on the matching
 // buffer b. Such an atomic has one packet, and uses the buffer up like a send.
 func (t *Target) checkTaggedAtomic(r *ses.Request, b *receive, p *plan) (ses.Check, ses.ReturnCode) {
-	n := max(uint64(carried(r)), uint64(r.Swap.Type.Size()))
+	n := max(uint64(p.all), uint64(r.Swap.Type.Size()))
 	if r.BufferOffset > uint64(b.Length) || n > uint64(b.Length)-r.BufferOffset {
 		return step.PacketEnd, ses.RCBadAddr
 	}
@@ -246,7 +242,7 @@ func (t *Target) checkTaggedAtomic(r *ses.Request, b *receive, p *plan) (ses.Che
 // checkAtomic makes the check of the same name.
 func (t *Target) checkAtomic(r *ses.Request, p *plan) (ses.Check, ses.ReturnCode) {
 	op, typ := r.Swap.Opcode, r.Swap.Type
-	size, n := uint32(typ.Size()), carried(r)
+	size, n := uint32(typ.Size()), p.all
 	switch {
 	case op > ses.AtomicInvalidate || t.atomicOps>>op&1 == 0:
 		return step.Atomic, ses.RCAMOUnsupportedOp
