@@ -22,7 +22,6 @@ type endpointSetting struct {
 
 	open, messages, records, answers, waiting int // 0: enough for all
 	ackData, places                           int // read data in acknowledgements: how much, and how many at a time
-	start                                     pdc.StartMethod
 
 	// For each packet: the host does not take the data, or answers later. For each
 	// turn of an end: everything else.
@@ -49,8 +48,8 @@ var endpointSettings = []endpointSetting{
 	{faultSetting: faultSetting{name: "wide window", loss: .02, dup: .05, long: .001, overtaken: .02, mark: .1, replay: .01, forge: .02,
 		jitter: 35, tail: 800, window: 1024, budget: 25}, large: true},
 	{faultSetting: faultSetting{name: "short and late", loss: .1, dup: .2, long: .2, replay: .05, forge: .02,
-		jitter: 100, tail: 900, window: 16, budget: 50, pdcs: 40}, ordered: .05, closing: .3, ackData: 400, places: 8,
-		start: pdc.StartExpected0RTT},
+		jitter: 100, tail: 900, window: 16, budget: 50, pdcs: 40, start: pdc.StartExpected0RTT},
+		ordered: .05, closing: .3, ackData: 400, places: 8},
 	{faultSetting: faultSetting{name: "ordered", loss: .03, dup: .05, replay: .01, forge: .02,
 		jitter: 2, tail: 100, window: 32, budget: 50}, ordered: 1, late: .1, hungry: .01, closing: .01},
 	{faultSetting: faultSetting{name: "ordered, buffering", loss: .05, dup: .05, long: .005, overtaken: .1, replay: .01, forge: .02,
@@ -71,8 +70,7 @@ var endpointSettings = []endpointSetting{
 	{faultSetting: faultSetting{name: "hostile peer", loss: .03, dup: .03, replay: .01, forge: .05,
 		jitter: 35, tail: 100, window: 32, budget: 40, retries: 8, liar: true}, ordered: .1, late: .1, closing: .01, ackData: endpointMTU, places: 1},
 	{faultSetting: faultSetting{name: "trimming", loss: .02, dup: .05, trim: .15, mark: .3, replay: .01, forge: .01,
-		jitter: 35, tail: 100, window: 64, budget: 40}, ordered: .05, ackData: endpointMTU, places: 3,
-		start: pdc.StartRandom1RTT},
+		jitter: 35, tail: 100, window: 64, budget: 40, start: pdc.StartRandom1RTT}, ordered: .05, ackData: endpointMTU, places: 3},
 	{faultSetting: faultSetting{name: "inferring", loss: .05, dup: .02, long: .005, overtaken: .02, forge: .02,
 		jitter: 25, tail: 400, window: 256, budget: 40, infer: true}, large: true},
 	{faultSetting: faultSetting{name: "plain ACK", loss: .1, dup: .1, long: .01, forge: .05,

@@ -4,10 +4,12 @@ package fuzz
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -87,6 +89,21 @@ func (r *endpointResult) requireEverything(t *testing.T) {
 	for i, n := range r.trouble {
 		require.NotZero(t, n, "no trouble %v", trouble(i))
 	}
+}
+
+// Nobody opens PDCs in others' names where targets expect later PSNs: TSS keeps strangers off, and an
+// INVALID_SYN of such a target has no Start_PSN to offer.
+func TestFaultsEndpointSecured(t *testing.T) {
+	secured := 0
+	for i := range endpointSettings {
+		s := &endpointSettings[i]
+		expects := s.start == pdc.StartExpected0RTT
+		require.Equal(t, expects, s.plan(rand.New(rand.NewPCG(1, 2))).Secured, s.name)
+		if expects {
+			secured++
+		}
+	}
+	require.NotZero(t, secured)
 }
 
 // The same seed gives the same transcript, whatever runs beside it.

@@ -382,10 +382,12 @@ func (s *faultShadow) counted(k *shadowPacket) {
 	}
 }
 
-// renumbered starts all over at the PSN that a target has demanded. What the lowest packet has
-// been refused counts on, so that demands come to an end.
+// renumbered starts all over at the PSN that a target has demanded, unless that has been demanded
+// too often: then the PDC has failed.
 func (s *faultShadow) renumbered(p *shadowPDC, n *pds.Nack) {
-	demands := p.at(p.base).nacks + 1
+	if p.demands++; s.e.w.s.retries != 0 && p.demands > faultNacks {
+		return
+	}
 	for psn := p.base; psn != p.next; psn++ {
 		k := p.at(psn)
 		if k.fate == fateFlight && !k.control {
@@ -393,7 +395,6 @@ func (s *faultShadow) renumbered(p *shadowPDC, n *pds.Nack) {
 		}
 		k.rtos, k.nacks = 0, 0
 	}
-	p.at(p.base).nacks = demands
 	d := pds.PSN(n.Payload) - p.start
 	p.start, p.base, p.next, p.cack, p.limitAt = p.start+d, p.base+d, p.next+d, p.cack+d, p.limitAt+d
 }

@@ -57,6 +57,7 @@ type shadowPDC struct {
 	gap        pds.PSN // that a ROD_OOO named last, and when
 	gapAt      int64
 	short      shadowShortage
+	demands    int // of another Start_PSN, obeyed
 	pkt        []shadowPacket
 
 	rcvd  nscc.RcvdTracker

@@ -57,6 +57,29 @@ func TestFaultS5StartInTurn(t *testing.T) {
 	require.Nil(t, g.a.m.get(g.h))
 }
 
+// Refusals for want of a PDC do not count against the demands of a target that has a PDC at last, nor
+// the other way round.
+func TestFaultS5StartAfterRefusals(t *testing.T) {
+	const n = 3
+	g := newPair(t, pairConfig{cwnd: 1 << 20, start: 100})
+	g.submit(1, n)
+	require.Len(t, g.send(g.a), n)
+	for start := pds.PSN(100); start <= 300; start += 100 {
+		for range g.a.m.p.maxNacks {
+			for i := range pds.PSN(n) {
+				require.NoError(t, g.nack(pds.Nack{Code: pds.NackNoPDCAvail, PSN: start + i}).Err)
+			}
+			g.wait(1000 * ms)
+			require.Len(t, g.send(g.a), n)
+		}
+		require.NoError(t, g.nack(pds.Nack{Code: pds.NackNewStartPSN, PSN: start + 1, SPDCID: noPDC, Payload: uint32(start + 100)}).Err)
+		again := g.send(g.a)
+		require.Len(t, again, n)
+		require.Equal(t, start+100, request(t, again[0]).PSN)
+	}
+	require.Empty(t, g.a.take(EventError))
+}
+
 // A refusal that comes again has no PDC looked for that might be closed.
 func TestFaultS5RefusedAgain(t *testing.T) {
 	g := newPair(t, pairConfig{ids: [2]int{2 * lookAhead, 8}}) // of which a search sees half

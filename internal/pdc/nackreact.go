@@ -248,7 +248,7 @@ type shortage struct {
 
 	nack pds.NackCode // of any kind: the last refusal of a packet refused too often
 
-	renumbered bool // from another Start_PSN
+	renumbered uint8 // how often a Start_PSN was left for another
 
 	wentTo pds.PSN // the missing PSN of the last ROD_OOO, or the PSN before a later NEW_START_PSN
 	wentAt int64   // when the NACK was obeyed
@@ -362,28 +362,26 @@ func (s *source) rewind(now int64, p *PDC, off uint32, at int64, n *pds.Nack) {
 }
 
 // renumber starts all over at a new PSN demanded by the target, at most once in NACK_Retx_Time,
-// and as often as a packet is sent again because of NACKs: the lowest packet's count tells, and
-// all other counts begin anew. The first packet goes without credit: credit in turn would take
-// longer than the target's wait.
+// and as often as a packet is sent again because of NACKs. The packets' counts begin anew: a target
+// that had no PDC for long, and now demands a Start_PSN, is about to have a PDC. The first packet goes
+// without credit: credit in turn would take longer than the target's wait.
 func (rec *recovery) renumber(now int64, p *PDC, start pds.PSN) error {
 	went := &rec.mem.shortage[p.slot()]
 	again := went.wentTo == p.tx.start-1 && now < deadline.After(went.wentAt, rec.p.c.NackRetxTime)
 	if start == p.tx.start || again {
 		return ErrStale
 	}
-	demands := p.tx.packet(rec.mem, p.tx.base).nacks
-	if int(demands) >= rec.p.maxNacks {
+	if int(went.renumbered) >= rec.p.maxNacks {
 		went.nack = pds.NackNewStartPSN
 		rec.life.fail(now, p, CauseNack)
 		return nil
 	}
-	went.wentTo, went.wentAt, went.renumbered = start-1, now, true
+	went.wentTo, went.wentAt, went.renumbered = start-1, now, min(went.renumbered+1, nackForever)
 	rec.source.rewind(now, p, p.tx.base, now, &pds.Nack{Code: pds.NackNewStartPSN})
 	for off := p.tx.base; off != p.tx.next; off++ {
 		pkt := p.tx.packet(rec.mem, off)
 		pkt.rtos, pkt.nacks = 0, 0
 	}
-	p.tx.packet(rec.mem, p.tx.base).nacks = min(demands+1, nackForever)
 	p.tx.renumber(start)
 	p.rx.Init(start)
 	p.flags |= flagAsking
@@ -396,7 +394,7 @@ func (rec *recovery) renumber(now int64, p *PDC, start pds.PSN) error {
 // the target, where the PDCID has another Start_PSN; but a PDC renumbered before has two, and late
 // packets of the first may have been taken by a target that has begun again since.
 func (rec *recovery) restarts(p *PDC, n *pds.Nack) bool {
-	return n.Code == pds.NackInvalidSYN && n.Vendor == vendorStart && p.syn() && !rec.mem.shortage[p.slot()].renumbered
+	return n.Code == pds.NackInvalidSYN && n.Vendor == vendorStart && p.syn() && rec.mem.shortage[p.slot()].renumbered == 0
 }
 
 // nackFatal ends the PDC. Without the PDC at the target nobody is there to close with.

@@ -205,7 +205,7 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 		m.table.proves(h)
 	}
 	if m.p.c.Start != StartAny && !(shown && m.p.c.Start == StartRandom1RTT) {
-		m.start.admitStart(now, p, b)
+		m.start.admitStart(now, p, b, shown)
 	}
 	return p, 0, nil
 }

@@ -149,8 +149,10 @@ func (p *PDC) expects(b []byte) {
 }
 
 // admitStart judges the Start_PSN of a new target PDC, and has the PDC wait for a new Start_PSN if
-// need be.
-func (s *starts) admitStart(now int64, p *PDC, b *inbound) {
+// need be. An initiator with a Start_PSN asked for here may be asked for that again, once p has waited
+// in vain, and then come here again: the new Start_PSN is later than needed, and a different one each
+// time, or late packets would open the PDC at a Start_PSN that the initiator has left.
+func (s *starts) admitStart(now int64, p *PDC, b *inbound, shown bool) {
 	start := pds.PSN(s.random())
 	if s.p.c.Start == StartExpected0RTT {
 		e, known := s.expected.at(b.src, b.dst, b.spdcid)
@@ -169,6 +171,9 @@ func (s *starts) admitStart(now int64, p *PDC, b *inbound) {
 		default:
 			start = pds.PSN(floor)
 		}
+		if shown {
+			start += startApart + pds.PSN(s.random()%startSpread)
+		}
 	}
 	if d := start.Diff(b.start); d > -startApart && d < startApart {
 		start = b.start + startApart
@@ -184,6 +189,10 @@ func (s *starts) admitStart(now int64, p *PDC, b *inbound) {
 // come: packets of a PDC asked to start elsewhere are refused, and such a refusal must not name a
 // packet sent since.
 const startApart = 1 << 16
+
+// startSpread is how far apart Start_PSNs may be that are asked for one after the other: far less
+// than psnSpent leaves of a key.
+const startSpread = 1 << 20
 
 // startPeriod, a power of two as ns, is the time a Start_PSN is asked of a sender, and the least
 // time the Start_PSN is taken: some two seconds, more than a round trip with retransmissions.

@@ -149,6 +149,51 @@ func TestExpectedStartsMayBeForgotten(t *testing.T) {
 	require.True(t, known)
 }
 
+// A crowded target asks an initiator for the same Start_PSN each time, and then, under
+// EXPECTED_0RTT_START, for a later one. If the initiator has to go that way twice, late packets of the
+// first time open no PDC: the initiator has left their Start_PSN.
+func TestStartDemandedTwiceIsAnother(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		g := newPair(t, pairConfig{start: 1 << 31, cwnd: 1 << 20, Config: Config{Start: StartExpected0RTT}})
+		b := inbound{src: AddrFrom(g.a.addr), dst: AddrFrom(g.b.addr), spdcid: g.h.ID()}
+		asked := g.b.m.start.startFor(g.now, &b, 0, 0)
+		if known { // and expected after the Start_PSN asked for
+			*g.expectedStart(g.h.ID()) = expectedStart{src: b.src, dst: b.dst, id: b.spdcid, psn: asked + 1<<24}
+		}
+		g.b.m.start.askStart(g.now, &b, make([]byte, ReplyMax))
+		g.submit(1, 3)
+		starts := func(ws []wire) pds.PSN { return request(t, ws[0]).PSN }
+		follow := func(ws []wire) []wire { // what the first of ws makes the initiator send
+			t.Helper()
+			_, answer := g.give(ws[0])
+			require.Equal(t, pds.NackNewStartPSN, nackOf(t, answer[0]).Code)
+			g.now += g.a.m.p.c.NackRetxTime
+			g.giveAll(answer)
+			return g.send(g.a)
+		}
+		first := follow(g.send(g.a))
+		require.Equal(t, asked, starts(first))
+		late := follow(first)
+		require.Len(t, late, 3)
+		require.GreaterOrEqual(t, starts(late).Diff(asked), int32(startApart))
+		g.now += g.b.m.p.c.NewPDCTime + ms // until nobody waits for those any more
+		require.True(t, g.b.m.Tick(g.now))
+		g.b.drain()
+		again := follow(late)
+		require.Equal(t, asked, starts(again))
+		_, answer := g.give(again[0])
+		r, _ := g.give(late[1])
+		require.ErrorIs(t, r.Err, ErrStart)
+		require.Empty(t, g.b.got)
+		g.now += g.a.m.p.c.NackRetxTime
+		g.giveAll(answer)
+		g.settle()
+		require.Equal(t, []uint64{1, 2, 3}, g.a.take(EventResponse, EventImplicit))
+		require.Len(t, g.b.got, 3)
+		require.Zero(t, g.a.m.Stats().Failed)
+	}
+}
+
 // A PDC that is to be closed before its target has answered is refused like any that is
 // being opened.
 func TestStartDemandedOfAClosingPDC(t *testing.T) {

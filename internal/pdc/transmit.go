@@ -96,7 +96,6 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	} else {
 		w.sent(m.p, m.mem, r, pkt, now)
 	}
-	p.activeAt = now
 	last, held := w.lastForNow(), ccc.ReasonBacklog
 	goes := data || m.reply.mayTell(p)
 	switch {
@@ -105,6 +104,9 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	case goes: // else the packet counts as lost on the way
 		m.reply.putControl(p, buf, out, k.ctl(), pds.Payload(h))
 		out.Handle = 0
+	}
+	if goes {
+		p.activeAt = now
 	}
 	m.source.sentOne(now, p, w.next != w.tail)
 	m.sched.takeTurns(p, last, held)

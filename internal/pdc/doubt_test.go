@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pdc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/pds"
+)
+
+// A peer that opens a PDC, asks for data and is never heard of again goes with the idle time, also
+// where packets are sent again for ever: the NOOP before the data is not, once all the SYN packets
+// have paid for has gone.
+func TestSilentUnprovenPeerIsForgotten(t *testing.T) {
+	const idle = 8000 * ms
+	g := newPair(t, pairConfig{Config: Config{IdleTime: idle, MaxRTORetx: rtoForever}})
+	g.submit(1, 1)
+	r, _ := g.give(g.send(g.a)[0])
+	h := r.ID.PDC
+	_, err := g.b.m.Submit(g.now, h, Packet{Handle: 9, Size: 4160, Next: pds.NextResponseData, EOM: true})
+	require.NoError(t, err)
+	told := 0
+	for g.now < 2*idle-1000*ms {
+		told += len(g.send(g.b))
+		g.wait(ms)
+	}
+	require.LessOrEqual(t, told, tellsPerRequest)
+	_, ok := g.b.m.PDC(h)
+	require.True(t, ok)
+	for range 2000 {
+		g.send(g.b)
+		g.wait(ms)
+	}
+	_, ok = g.b.m.PDC(h)
+	require.False(t, ok)
+	require.Equal(t, []uint64{9}, g.b.take(EventError))
+	require.NotZero(t, g.b.m.Stats().Muted)
+}
