@@ -184,8 +184,10 @@ func TestRUDIPacketsAreAsManyAsConfigured(t *testing.T) {
 		for range n {
 			g.rudi(5)
 		}
-		_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Next: pds.NextRequestSmall})
+		id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Next: pds.NextRequestSmall})
 		require.ErrorIs(t, err, ErrRUDIFull)
+		require.Zero(t, id)
+		require.Equal(t, n, g.a.m.RUDI())
 	}
 }
 

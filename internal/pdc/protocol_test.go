@@ -91,6 +91,20 @@ func TestBufferedRequestKeepsItsMark(t *testing.T) {
 	}
 }
 
+// Where each packet is acknowledged, so is each buffered one in its turn.
+func TestBufferedRequestsAreAcknowledgedEach(t *testing.T) {
+	for _, each := range []bool{false, true} {
+		g := established(t, pairConfig{ordered: true, Config: Config{BufferROD: true, AckPerPacket: each}})
+		g.submit(1, 4)
+		ws := g.send(g.a)
+		for _, w := range append(ws[1:], ws[0]) {
+			g.give(w)
+		}
+		_, acks := g.replay()
+		require.Len(t, acks, map[bool]int{false: 1, true: 3}[each])
+	}
+}
+
 // What is said of a buffered request before its turn is not taken, nor what finds no room;
 // RespondRefuse leaves it where it is.
 func TestRespondToBuffered(t *testing.T) {

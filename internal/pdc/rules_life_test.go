@@ -73,6 +73,16 @@ func TestTargetAsksToCloseWithoutMemory(t *testing.T) {
 	require.Equal(t, StateCloseAckWait, g.info(g.a).State)
 }
 
+// What a peer has said before it was asked to close gives it no more time.
+func TestAskedToCloseAndSilent(t *testing.T) {
+	g := established(t, pairConfig{})
+	b := &g.b.m.pdc[g.info(g.b).ID]
+	require.NoError(t, g.b.m.Close(g.now, b.handle))
+	g.send(g.b) // lost
+	g.wait(g.b.m.p.patience() + 2*lapseUnit)
+	require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
+}
+
 // The CLOSE_CMD of a PDC is its last word, whatever comes of it.
 func TestAbortWhileClosing(t *testing.T) {
 	g := established(t, pairConfig{})

@@ -104,6 +104,24 @@ func TestClosingACKSaysExpectedPSN(t *testing.T) {
 	require.NotZero(t, spared)
 }
 
+// The closing ACK of an initiator that has failed names the CLOSE_CMD above the hole.
+func TestClosingACKAboveAHole(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{Start: StartExpected0RTT}})
+	g.submit(1, 2)
+	g.settle()
+	g.submit(3, 2)
+	g.send(g.a) // lost
+	next := g.info(g.a).Next
+	cmd := g.control(g.a, pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR | pds.FlagRetx, PSN: next})
+	_, back := g.give(cmd)
+	require.Empty(t, back)
+	_, back = g.give(cmd)
+	a := header[pds.AckExpected](t, back[0])
+	require.Equal(t, next-3, a.CACK)
+	require.Equal(t, next, a.AckPSN())
+	require.Equal(t, next+1, a.Expected)
+}
+
 // expectedStart is where b keeps what it expects of a PDCID of a, expectedIDs of which
 // it does.
 func (g *pair) expectedStart(id pds.PDCID) *expectedStart {
