@@ -384,9 +384,8 @@ func TestTableNeverShortensQuarantine(t *testing.T) {
 		require.NoError(t, tab.Release(0, openTarget(t, tab, 0, syn(peerA, i+1))))
 	}
 	for now := range int64(1000) {
-		h, _, err := tab.OpenTarget(now, syn(peerB, 1), false)
+		_, _, err := tab.OpenTarget(now, syn(peerB, 1), false)
 		require.ErrorIs(t, err, ErrNoPDC)
-		require.Zero(t, h)
 		_, _, err = tab.OpenInitiator(now, &InitiatorKey{})
 		require.ErrorIs(t, err, ErrNoPDC)
 	}
@@ -479,8 +478,10 @@ func TestTableWithoutQuotaIsJustFull(t *testing.T) {
 		_, err := tab.Match(h.ID(), peerA, pds.PDCID(i+1))
 		require.NoError(t, err)
 	}
-	_, _, err := tab.OpenTarget(0, syn(peerA, 3), false)
+	h, _, err := tab.OpenTarget(0, syn(peerA, 3), false)
 	require.ErrorIs(t, err, ErrNoPDC)
+	require.Zero(t, h)
+	require.Equal(t, 2, tab.held.Total())
 }
 
 func TestTableKept(t *testing.T) {
