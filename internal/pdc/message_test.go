@@ -289,7 +289,7 @@ func TestParamsLimits(t *testing.T) {
 		p, err := NewParams(Config{Range: n})
 		require.NoError(t, err)
 		require.Equal(t, want, p.mpr, "the range of %d in units of 128", n)
-		require.EqualValues(t, 4000*ms, p.c.IdleTime)
+		require.Equal(t, int64(4000*ms), p.c.IdleTime)
 	}
 	for n, want := range map[int]int{5: 10, 15: 30, 16: 30, 30: 30, nackForever: forever} {
 		p, err := NewParams(Config{MaxNackRetx: n})
