@@ -120,7 +120,7 @@ func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) er
 func (s *source) compare(now int64, p *PDC, h *pds.AckCC, k *ackGain) {
 	var st pds.NSCCState
 	h.NSCC(&st)
-	if known := k.Bytes + k.RtxBytes; p.cc != 0 && !p.agrees(known, st.RcvdBytes) {
+	if known := k.Bytes + k.RtxBytes; !p.agrees(known, st.RcvdBytes) {
 		s.overtake(now, p, known, k.Bytes, st.RcvdBytes, knownOOO(st.OOOCount))
 	}
 }

@@ -153,11 +153,28 @@ func TestStartPSNsDoNotWrap(t *testing.T) {
 // The first Start_PSN of a PDCID leaves its key PSNs for all the PDCs that follow.
 func TestFirstStartPSNLeavesRoom(t *testing.T) {
 	g := newDomain(t, 8)
+	least, most := uint32(psnEnd), uint32(0)
 	for range 1000 {
 		psn := g.a.m.start.startPSN(makeHandle(8, 0))
-		require.GreaterOrEqual(t, uint32(psn), uint32(startApart))
-		require.Less(t, uint32(psn), uint32(psnEnd/2))
+		least, most = min(least, uint32(psn)), max(most, uint32(psn))
 	}
+	require.GreaterOrEqual(t, least, uint32(startApart))
+	require.Less(t, least, uint32(1<<24))
+	require.Less(t, most, uint32(psnEnd/2))
+	require.Greater(t, most, uint32(psnEnd/2-1<<24), "all are drawn")
+}
+
+// Without an Expected_PSN of the target, as after the end of a PDC in error, the next Start_PSN of
+// the PDCID is a little later than the last PSN.
+func TestStartPSNFollowsTheLastPSN(t *testing.T) {
+	g := newDomain(t, 8)
+	g.h = g.open(false)
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	require.NoError(t, g.a.m.Abort(g.now, g.h))
+	d := g.a.m.start.startPSN(g.h).Diff(request(t, ws[2]).PSN)
+	require.Greater(t, d, int32(0))
+	require.LessOrEqual(t, d, int32(1<<8))
 }
 
 // Where the PSNs of a key are used up every initiator is asked for a Start_PSN that the target draws.

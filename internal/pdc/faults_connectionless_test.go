@@ -78,6 +78,34 @@ func TestFaultU2RefusedAndSentBeforeTheTick(t *testing.T) {
 	require.Greater(t, sent, 1)
 }
 
+// A peer without a PDC for an answer is shown that this end receives: by an ACK_REQ to the PDCID in
+// the acknowledgement of a NOOP, and nothing else.
+func TestFaultU2RefusedForWantOfAPDC(t *testing.T) {
+	g := newPair(t, pairConfig{})
+	src := AddrFrom(g.a.addr)
+	g.rudi(5)
+	w := g.send(g.a)[0]
+	out := make([]byte, ReplyMax)
+	n, err := g.b.m.RespondRUDI(header[pds.RUDI](t, w), &Response{Kind: RespondRefuse, Code: pds.NackNoPDCAvail}, out)
+	require.NoError(t, err)
+	g.give(wire{from: g.b, b: out[:n]})
+	noop := g.send(g.a)
+	require.Len(t, noop, 1)
+	require.Equal(t, pds.CtlNOOP, controlOf(t, noop[0]).Ctl)
+	g.giveAll(g.giveAll(noop))
+	require.True(t, g.b.m.DoubtsSource(src))
+	asks := g.send(g.a)
+	require.Len(t, asks, 1)
+	c := controlOf(t, asks[0])
+	require.Equal(t, pds.CtlACKReq, c.Ctl)
+	id := c.SPDCID
+	require.Equal(t, g.info(g.b).ID, c.DPDCID)
+	_, err = g.a.m.table.Match(id, g.b.addr, c.DPDCID+1)
+	require.ErrorIs(t, err, ErrPeer, "the table knows the peer's PDCID")
+	g.giveAll(asks)
+	require.False(t, g.b.m.DoubtsSource(src))
+}
+
 func TestFaultU3Datagram(t *testing.T) {
 	g := newPair(t, pairConfig{})
 	b := make([]byte, 64)
@@ -93,6 +121,10 @@ func TestFaultU3Datagram(t *testing.T) {
 	require.ErrorIs(t, r.Err, ErrTrimmed)
 	require.Empty(t, answer)
 	require.EqualValues(t, 1, g.b.m.Stats().Trimmed)
+	w.b = w.b[:3]
+	r, answer = g.give(w)
+	require.ErrorIs(t, r.Err, pds.ErrTruncated)
+	require.Empty(t, answer)
 }
 
 // The rules of RUDI packets that nothing above asks about.
@@ -152,8 +184,10 @@ func TestRUDIPacketsAreAsManyAsConfigured(t *testing.T) {
 		for range n {
 			g.rudi(5)
 		}
-		_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Next: pds.NextRequestSmall})
+		id, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Next: pds.NextRequestSmall})
 		require.ErrorIs(t, err, ErrRUDIFull)
+		require.Zero(t, id)
+		require.Equal(t, n, g.a.m.RUDI())
 	}
 }
 

@@ -59,6 +59,8 @@ func TestFaultD3DuplicateWhileSESWorks(t *testing.T) {
 	require.Equal(t, pds.NackRcvdSESProcg, nackOf(t, answer[0]).Code)
 	g.giveAll(answer)
 	require.Empty(t, g.send(g.a), "it causes no resend")
+	_, answer = g.give(g.control(g.a, pds.Control{Ctl: pds.CtlACKReq, Flags: pds.FlagAR, PSN: r.ID.PSN}))
+	require.Equal(t, pds.NackRcvdSESProcg, nackOf(t, answer[0]).Code, "so is a question about it")
 	out := make([]byte, ReplyMax)
 	n, err := g.b.m.Respond(g.now, r.ID, &guaranteed, out)
 	require.NoError(t, err)
@@ -202,4 +204,23 @@ func TestHeldBackPacketIsAcknowledgedWithTheDefaultResponse(t *testing.T) {
 		require.Equal(t, pds.NextResponse, h.Next)
 		require.Equal(t, c.want, back[0].b[pds.AckCCLen:])
 	}
+}
+
+// A copy of a request that waits for its turn is answered by what has arrived, and releases nothing.
+func TestDuplicateOfABufferedRequest(t *testing.T) {
+	g := established(t, pairConfig{ordered: true, Config: Config{BufferROD: true}, manager: func(c *ManagerConfig) { c.Memory.Buffers = 8 }})
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	g.give(ws[1])
+	pds.PatchRetx(ws[1].b, true)
+	r, back := g.give(ws[1])
+	require.ErrorIs(t, r.Err, ErrDuplicate)
+	require.EqualValues(t, 1, g.b.m.Stats().Duplicates)
+	require.Len(t, back, 1)
+	a := ackCC(t, back[0])
+	require.Equal(t, request(t, ws[0]).PSN-1, a.CACK)
+	require.Equal(t, a.CACK, a.AckPSN())
+	require.NotZero(t, a.Bitmap)
+	g.giveAll(back)
+	require.Empty(t, g.a.take(EventResponse, EventImplicit))
 }

@@ -187,6 +187,35 @@ func TestFaultL7StallBreaksLessAndLessOften(t *testing.T) {
 	}
 }
 
+// Without a limit the attempts go on for ever: in turn, and no more often than before.
+func TestFaultL7StallWithoutALimit(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{Range: 4, MaxRTORetx: rtoForever, IdleTime: 1 << 50}})
+	g.b.reply = guaranteed
+	g.submit(1, 4)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	g.submit(5, 1)
+	require.Empty(t, g.send(g.a))
+	before := g.a.m.Stats().StallBreaks
+	last, pause := g.now, int64(0)
+	for i := range 300 {
+		var ws []wire
+		for range 100 { // timers may be early
+			if ws = g.send(g.a); len(ws) != 0 {
+				break
+			}
+			at, _ := g.a.m.NextDeadline()
+			g.wait(at - g.now)
+		}
+		require.Len(t, ws, 2, "attempt %d", i)
+		require.Equal(t, []pds.CtlType{pds.CtlACKReq, pds.CtlProbe}[i%2], controlOf(t, ws[1]).Ctl, "attempt %d", i)
+		if i > 1 {
+			require.GreaterOrEqual(t, g.now-last, pause*9/10, "attempt %d", i)
+		}
+		last, pause = g.now, g.now-last
+	}
+	require.Equal(t, before+300, g.a.m.Stats().StallBreaks)
+}
+
 func TestFaultL8FirstFlightLost(t *testing.T) {
 	g := newPair(t, pairConfig{start: 0xffffffff})
 	g.submit(1, 3)

@@ -60,6 +60,27 @@ func TestFaultR7CloseOvertakesData(t *testing.T) {
 	require.Len(t, g.b.got, 1)
 }
 
+// A CLOSE_CMD that comes before the layer above has answered closes nothing; a copy closes after the
+// answer.
+func TestFaultR7CloseOvertakesTheAnswer(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.b.later = true
+	g.submit(1, 1)
+	r, _ := g.give(g.send(g.a)[0])
+	out := make([]byte, ReplyMax)
+	_, err := g.b.m.Respond(g.now, r.ID, &Response{Kind: RespondLater}, out)
+	require.NoError(t, err)
+	cmd := g.control(g.a, pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: g.info(g.a).Next})
+	_, answer := g.give(cmd)
+	require.Empty(t, answer)
+	require.NotNil(t, g.b.m.get(r.ID.PDC))
+	_, err = g.b.m.Respond(g.now, r.ID, &guaranteed, out)
+	require.NoError(t, err)
+	_, answer = g.give(cmd)
+	require.Equal(t, controlOf(t, cmd).PSN, ackCC(t, answer[0]).CACK)
+	require.True(t, g.b.has(EventClosed, CauseNone))
+}
+
 func TestFaultR1SYNFlightReversed(t *testing.T) {
 	g := newPair(t, pairConfig{start: 0xfffffffe})
 	g.submit(1, 4)

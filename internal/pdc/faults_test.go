@@ -74,6 +74,7 @@ func TestOneRTTStart(t *testing.T) {
 	g.giveAll(g.giveAll(again))
 	require.Equal(t, []uint64{1, 2, 3}, g.a.take(EventResponse))
 	require.Len(t, g.b.got, 3)
+	require.False(t, g.b.m.DoubtsSource(AddrFrom(g.a.addr)), "who knows the Start_PSN receives")
 }
 
 func TestOneRTTStartIsReaped(t *testing.T) {

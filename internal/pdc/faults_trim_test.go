@@ -18,6 +18,8 @@ func TestFaultT1Trimmed(t *testing.T) {
 	w.b, w.trim = w.b[:pds.RequestLen], pds.NackTrimmed
 	r, answer := g.give(w)
 	require.ErrorIs(t, r.Err, ErrTrimmed)
+	require.Equal(t, g.info(g.b).ID, r.ID.PDC.ID(), "the credit that it asks for is of use")
+	require.EqualValues(t, 1, g.b.m.Stats().Trimmed)
 	g.giveAll(answer)
 	again := g.send(g.a)
 	require.Len(t, again, 1, "at once")

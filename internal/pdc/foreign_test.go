@@ -98,7 +98,7 @@ func TestLossesAreInferredWithoutCongestionState(t *testing.T) {
 func TestOutOfOrderOfEachState(t *testing.T) {
 	g := newPair(t, pairConfig{cwnd: 40_000, start: 1000})
 	g.submit(1, 30)
-	g.send(g.a)
+	ws := g.send(g.a)
 	p := g.a.m.get(g.h)
 	for _, n := range []uint16{3, 1, 0, pds.OOOUnknown} {
 		want := n
@@ -113,6 +113,17 @@ func TestOutOfOrderOfEachState(t *testing.T) {
 		h.CCType = 15
 		require.Zero(t, g.a.m.mem.outOfOrder(p, &h))
 	}
+	ws = ws[1:] // lost
+	for _, w := range ws[:3] {
+		g.give(w)
+	}
+	pds.PatchAR(ws[3].b, true)
+	_, back := g.give(ws[3])
+	g.giveAll(back)
+	for _, of := range []pds.AckCC{{Ack: pds.Ack{Offset: 1}}, {Ack: pds.Ack{Offset: -1}}, {SACK: pds.SACK{Bitmap: 1}}} {
+		require.EqualValues(t, 4, g.a.m.mem.outOfOrder(p, &of), "as the last SACK shows")
+	}
+	require.Zero(t, g.a.m.mem.outOfOrder(p, &pds.AckCC{}), "the answer in order says nothing of others")
 }
 
 func TestPeerWithoutProbesIsNotProbed(t *testing.T) {

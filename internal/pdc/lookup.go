@@ -133,7 +133,7 @@ func (t *target) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
 func (l *life) learn(p *PDC, id pds.PDCID) {
 	p.peerID = id
 	l.table.Learn(p.handle, id)
-	if p.ctl != 0 { // control packets waiting for the PDCID
+	if p.sendsControl() { // what has waited for the PDCID
 		l.sched.control(p, 0)
 	}
 	if p.state == StateCreating {

@@ -118,6 +118,35 @@ func TestKeptPDCIDs(t *testing.T) {
 	require.Zero(t, g.b.m.table.Stats().General.Free)
 }
 
+// A peer that is asked for a Start_PSN has a silent PDC of others asked to close meanwhile, and has
+// shown by that Start_PSN that it receives.
+func TestWhoStartsWhereAskedReceives(t *testing.T) {
+	g := newCrowd(t, 2)
+	for i := range crowdIDs - 2 {
+		require.NotZero(t, g.syn(10+i))
+	}
+	g.pass(100 * ms)
+	from := crowdPeer(0)
+	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, SPDCID: 7, PSN: 1000, ClearOffset: -1}
+	send := func() wire {
+		_, answer := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...), dst: from})
+		return answer[0]
+	}
+	n := nackOf(t, send())
+	require.Equal(t, pds.NackNewStartPSN, n.Code)
+	asked := 0
+	for h := range g.b.m.table.All() {
+		if g.b.m.get(h).state == StateCloseWait {
+			asked++
+		}
+	}
+	require.Equal(t, 1, asked)
+	require.True(t, g.b.m.DoubtsSource(AddrFrom(from)))
+	q.PSN = pds.PSN(n.Payload)
+	require.Equal(t, q.PSN, ackCC(t, send()).CACK)
+	require.False(t, g.b.m.DoubtsSource(AddrFrom(from)))
+}
+
 // The first packet that is no SYN proves who sent it, which only Receive notes: the short
 // way leaves that packet alone, next in order or not, and takes those behind it.
 func TestTakeLeavesTheFirstProofAlone(t *testing.T) {

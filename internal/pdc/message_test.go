@@ -285,6 +285,17 @@ func TestParamsLimits(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 8, p.mpr)
 	require.Equal(t, 16, p.MaxAckData())
+	for n, want := range map[int]uint8{1: 1, 128: 1, 129: 2, 256: 2, MaxRange: 255} {
+		p, err := NewParams(Config{Range: n})
+		require.NoError(t, err)
+		require.Equal(t, want, p.mpr, "the range of %d in units of 128", n)
+		require.Equal(t, int64(4000*ms), p.c.IdleTime)
+	}
+	for n, want := range map[int]int{5: 10, 15: 30, 16: 30, 30: 30, nackForever: forever} {
+		p, err := NewParams(Config{MaxNackRetx: n})
+		require.NoError(t, err)
+		require.Equal(t, want, p.maxShort, "a count stays below that without a limit")
+	}
 	for n, want := range map[uint8]int64{0: ms, 1: 2 * ms, 5: 32 * ms, 12: 4096 * ms, 13: rtoMax, 63: rtoMax} {
 		require.Equal(t, want, p.rto(n))
 	}

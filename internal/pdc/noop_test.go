@@ -40,6 +40,25 @@ func TestNoopOpensAPDC(t *testing.T) {
 	}
 }
 
+// A SYN packet pays for control packets to a peer that has not shown that it receives: a request for
+// two, a NOOP for one.
+func TestSYNPacketPaysForControlPackets(t *testing.T) {
+	for want, prepare := range map[int]func(g *pair){
+		1: func(g *pair) { require.NoError(t, g.a.m.Noop(g.h)) },
+		2: func(g *pair) { g.submit(1, 1) },
+	} {
+		g := newPair(t, pairConfig{})
+		prepare(g)
+		g.give(g.send(g.a)[0])
+		p := g.b.m.target.byID(g.info(g.b).ID)
+		n := 0
+		for n < 10 && g.b.m.reply.mayTell(p) {
+			n++
+		}
+		require.Equal(t, want, n)
+	}
+}
+
 // Data may follow a NOOP before anything is heard: all of it with SYN.
 func TestNoopBeforeData(t *testing.T) {
 	g := newPair(t, pairConfig{start: 0xffffffff})

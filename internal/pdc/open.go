@@ -213,17 +213,17 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 // refusesSYN judges a SYN packet without a PDC before opening one: a later refusal would
 // leave the PDC behind. An ordered PDC is opened by the first packet, and packets behind
 // are told to go back to the first.
-func (s *starts) refusesSYN(b *inbound) (pds.NackCode, error) {
+func (s *starts) refusesSYN(b *inbound) (code pds.NackCode, err error) {
 	switch {
 	case b.clears: // it has an answer to one, so it knows a PDC of this target's former life
 		s.stats.BadClear++
-		return 0, ErrStale
+		err = ErrStale
 	case uint32(b.psn-b.start) >= s.p.ranges:
 		s.stats.Outside++
-		return pds.NackInvalidSYN, ErrOutside
+		code, err = pds.NackInvalidSYN, ErrOutside
 	case b.rod && b.psn != b.start:
 		b.expected = b.start
-		return pds.NackRODOOO, ErrOrder
+		code, err = pds.NackRODOOO, ErrOrder
 	}
-	return 0, nil
+	return code, err
 }

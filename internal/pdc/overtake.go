@@ -46,16 +46,16 @@ func (p *PDC) agrees(known int64, units uint32) bool {
 // and a peer with a larger count per packet gains nothing for long.
 func (s *source) overtake(now int64, p *PDC, known, due int64, units uint32, ooo uint16) {
 	was := int64(p.ahead)
-	ahead := max(was-known, 0)
+	ahead := was - known
 	if units != 0 {
-		if ahead = max(was-known+p.counted.Advance(units), 0); ahead >= pds.ByteUnit {
+		if ahead += p.counted.Advance(units); ahead >= pds.ByteUnit {
 			ahead = min(ahead, int64(ooo)*s.cc.Params().MTU())
 		}
 	}
 	if ahead >= pds.ByteUnit {
-		ahead = max(min(ahead, s.cc.Inflight(ccc.Handle(p.handle))-due+departed(was), math.MaxInt32), 0)
+		ahead = min(ahead, s.cc.Inflight(ccc.Handle(p.handle))-due+departed(was), math.MaxInt32)
 	}
-	p.ahead = int32(ahead)
+	p.ahead = int32(max(ahead, 0))
 	s.cc.OnOvertaking(ccc.Handle(p.handle), now, departed(ahead)-departed(was))
 }
 

@@ -91,6 +91,20 @@ func TestBufferedRequestKeepsItsMark(t *testing.T) {
 	}
 }
 
+// Where each packet is acknowledged, so is each buffered one in its turn.
+func TestBufferedRequestsAreAcknowledgedEach(t *testing.T) {
+	for _, each := range []bool{false, true} {
+		g := established(t, pairConfig{ordered: true, Config: Config{BufferROD: true, AckPerPacket: each}})
+		g.submit(1, 4)
+		ws := g.send(g.a)
+		for _, w := range append(ws[1:], ws[0]) {
+			g.give(w)
+		}
+		_, acks := g.replay()
+		require.Len(t, acks, map[bool]int{false: 1, true: 3}[each])
+	}
+}
+
 // What is said of a buffered request before its turn is not taken, nor what finds no room;
 // RespondRefuse leaves it where it is.
 func TestRespondToBuffered(t *testing.T) {
@@ -209,6 +223,17 @@ func TestLimitPSNRangeIsTheEnd(t *testing.T) {
 	}
 }
 
+// A PDC without a PSN for the CLOSE_CMD is gone at once.
+func TestLimitPSNRangeLeavesNoCloseCmd(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{LimitPSNRange: true}})
+	g.moveTo(psnEnd)
+	require.NoError(t, g.a.m.Close(g.now, g.h))
+	g.a.drain()
+	require.True(t, g.a.has(EventClosed, CauseClosed))
+	require.Nil(t, g.a.m.get(g.h))
+	require.Empty(t, g.send(g.a))
+}
+
 // A context that is new and has more to send than the path holds measures its base
 // round trip with a probe, once, when the peer's first answer has come.
 func TestProbeMeasuresANewContext(t *testing.T) {
@@ -267,7 +292,15 @@ func TestForgedProbeAnswer(t *testing.T) {
 	_, back := g.give(probe[0])
 	back[0].b[2] ^= 1
 	g.give(back[0])
-	require.EqualValues(t, 12_000, g.a.m.cc.Context(g.info(g.a).Context).BaseRTT())
+	base := func() int64 { return g.a.m.cc.Context(g.info(g.a).Context).BaseRTT() }
+	require.EqualValues(t, 12_000, base())
+	a := *ackCC(t, back[0]) // any other acknowledgement has an offset there
+	a.Flags = pds.Flags(0).WithReq(pds.AckReqClear)
+	a.Offset = 0
+	g.a.m.pdc[g.h.ID()].opaque = 0
+	r, _ := g.give(wire{from: g.b, b: a.AppendTo(nil)})
+	require.NoError(t, r.Err)
+	require.EqualValues(t, 12_000, base())
 }
 
 // The CLEAR_CMD of a PDC that goes quiet is lost: the target asks, less and less

@@ -64,6 +64,21 @@ func TestIdleUntilTheContextIsRevised(t *testing.T) {
 	require.True(t, g.a.m.Idle())
 }
 
+// A full window needs no further call to find that nothing more may be sent.
+func TestIdleOnceTheWindowIsFull(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 50_000})
+	g.submit(1, 100)
+	var buf [ReplyMax]byte
+	var o Out
+	sent := 0
+	for ; !g.a.m.Idle(); sent++ {
+		require.Less(t, sent, 100)
+		require.True(t, g.a.m.Transmit(g.now, buf[:], &o))
+	}
+	require.Greater(t, sent, 1)
+	require.False(t, g.a.m.Transmit(g.now, buf[:], &o))
+}
+
 // What is prefetched is what an acknowledgement and the next packet need.
 func TestLinesAreThoseOfThePDC(t *testing.T) {
 	g := established(t, pairConfig{})

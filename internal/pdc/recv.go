@@ -24,10 +24,10 @@ const nearLen = 64 // PSNs in the word at the edge
 type arrival uint8
 
 const (
-	arrivalOutside   arrival = iota // beyond the range, or a lap behind
-	arrivalNew                      // in the window and not seen before
-	arrivalDuplicate                // in the window and seen before: the value after arrivalNew
-	arrivalOld                      // below the window: acknowledged by CACK before
+	arrivalOutside   arrival = iota + 1 // beyond the range, or a lap behind
+	arrivalNew                          // in the window and not seen before
+	arrivalDuplicate                    // in the window and seen before: the value after arrivalNew
+	arrivalOld                          // below the window: acknowledged by CACK before
 )
 
 // A recvWindow tells the arrived packets of one direction of a PDC. The window is

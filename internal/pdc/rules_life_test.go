@@ -63,11 +63,24 @@ func TestTargetAsksToCloseWithoutMemory(t *testing.T) {
 	require.Empty(t, g.send(g.b))
 	at, _ := g.b.m.NextDeadline()
 	require.LessOrEqual(t, at, g.now+g.b.m.p.patience()+2*lapseUnit)
-	g.submit(1, 1)
-	acks := g.giveAll(g.send(g.a))
+	g.submit(1, 2)
+	ws := g.send(g.a)
+	pds.PatchAR(ws[0].b, true)
+	acks := g.giveAll(ws)
 	require.Equal(t, pds.AckReqClose, ackCC(t, acks[0]).Flags.Req())
+	require.Equal(t, pds.AckReqNone, ackCC(t, acks[1]).Flags.Req(), "once")
 	g.giveAll(acks)
 	require.Equal(t, StateCloseAckWait, g.info(g.a).State)
+}
+
+// What a peer has said before it was asked to close gives it no more time.
+func TestAskedToCloseAndSilent(t *testing.T) {
+	g := established(t, pairConfig{})
+	b := &g.b.m.pdc[g.info(g.b).ID]
+	require.NoError(t, g.b.m.Close(g.now, b.handle))
+	g.send(g.b) // lost
+	g.wait(g.b.m.p.patience() + 2*lapseUnit)
+	require.True(t, g.b.has(EventClosed, Cause(pds.NackClosingInErr)))
 }
 
 // The CLOSE_CMD of a PDC is its last word, whatever comes of it.

@@ -55,11 +55,14 @@ func TestRefusedSYNLeavesNothing(t *testing.T) {
 				ClearOffset: c.clear, Info: pds.MakePDCInfo(false, c.offset)}
 			r, answer := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
 			require.ErrorIs(t, r.Err, c.err)
-			require.Zero(t, g.b.m.Stats().Opened)
+			st := g.b.m.Stats()
+			require.Zero(t, st.Opened)
 			if c.code == 0 {
 				require.Empty(t, answer)
+				require.EqualValues(t, 1, st.BadClear)
 				return
 			}
+			require.EqualValues(t, 1, st.Outside)
 			n := nackOf(t, answer[0])
 			require.Equal(t, c.code, n.Code)
 			require.Zero(t, n.SPDCID)
@@ -109,6 +112,7 @@ func TestTrimmedForNobody(t *testing.T) {
 	g.restart(pairConfig{})
 	r, answer := g.give(w)
 	require.ErrorIs(t, r.Err, ErrTrimmed)
+	require.EqualValues(t, 1, g.b.m.Stats().Unknown)
 	n := nackOf(t, answer[0])
 	require.Equal(t, pds.NackTrimmed, n.Code)
 	require.Zero(t, n.SPDCID)
@@ -525,6 +529,22 @@ func TestLastBelowOneThatAskedIsAcknowledged(t *testing.T) {
 			require.Len(t, give(2), 1)
 		})
 	}
+}
+
+// The bytes that cause an acknowledgement are counted from the last one.
+func TestACKTriggerCountsFromTheLastACK(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{AckTrigger: 2*4096 + 1}, cwnd: 1 << 20})
+	before := g.b.m.Stats().ACKs
+	g.submit(1, 10)
+	var acks []pds.PSN
+	ws := g.send(g.a)
+	for _, w := range ws[:9] {
+		if _, back := g.give(w); len(back) != 0 {
+			acks = append(acks, ackCC(t, back[0]).CACK)
+		}
+	}
+	require.Equal(t, []pds.PSN{request(t, ws[2]).PSN, request(t, ws[5]).PSN, request(t, ws[8]).PSN}, acks)
+	require.Equal(t, before+3, g.b.m.Stats().ACKs)
 }
 
 // takeWire has b take a request the short way.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -86,6 +87,28 @@ func TestTrimmedCopiesLeaveTheNextOneUnambiguous(t *testing.T) {
 	}
 }
 
+// A peer that refuses a packet is there: time-outs of the packet begin anew.
+func TestRefusalEndsTheBackoff(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 1)
+	g.send(g.a)
+	resent := func() int64 {
+		start := g.now
+		for range 100 {
+			g.wait(100_000)
+			if len(filterData(g.send(g.a))) != 0 {
+				break
+			}
+		}
+		return g.now - start
+	}
+	require.InDelta(t, ms, resent(), 200_000)
+	require.InDelta(t, 2*ms, resent(), 200_000)
+	g.nack(pds.Nack{Code: pds.NackTrimmed, PSN: g.info(g.a).Base, Flags: pds.FlagRetx})
+	require.Len(t, filterData(g.send(g.a)), 1)
+	require.InDelta(t, ms, resent(), 200_000)
+}
+
 // acksTo notes the last acknowledgement.
 type acksTo struct{ last *ccc.Ack }
 
@@ -127,6 +150,28 @@ func TestBaseRTTOutlivesItsContext(t *testing.T) {
 	p.tc++
 	require.NoError(t, g.a.m.life.bind(g.now, p))
 	require.EqualValues(t, 12_000, g.a.m.cc.Context(p.cc).BaseRTT(), "of another traffic class nothing is known")
+}
+
+// As many destinations are remembered as there are PDCs, nearly: some displace each other.
+func TestBaseRTTsOfManyDestinations(t *testing.T) {
+	const pdcs = 1000
+	k := newKnownPaths(pdcs, table.NewHasher(1))
+	var p PDC
+	for i := range uint64(pdcs) {
+		p.peer.Lo = i
+		k.keep(&p, int64(i)+1)
+	}
+	known := 0
+	for i := range uint64(pdcs) {
+		p.peer.Lo = i
+		switch k.rtt(&p) {
+		case int64(i) + 1:
+			known++
+		default:
+			require.Zero(t, k.rtt(&p), "what is known is of another destination")
+		}
+	}
+	require.Greater(t, known, pdcs*3/4)
 }
 
 // What rcvd_bytes counts leaves flight, shown or not, and once: nine packets of which eight have

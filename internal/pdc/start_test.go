@@ -50,6 +50,19 @@ func TestExpected0RTTStart(t *testing.T) {
 	require.NotZero(t, free)
 }
 
+// An initiator that the target does not know is asked for a Start_PSN later than its own, which
+// earlier PDCs may have had.
+func TestUnknownInitiatorIsAskedToStartLater(t *testing.T) {
+	g := newPair(t, pairConfig{ids: [2]int{8, 64}, Config: Config{Start: StartExpected0RTT, KnownSources: true}})
+	for id := range pds.PDCID(32) {
+		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, SPDCID: 1 + id, PSN: 1 << 20}
+		_, answer := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
+		n := nackOf(t, answer[0])
+		require.Equal(t, pds.NackNewStartPSN, n.Code)
+		require.GreaterOrEqual(t, pds.PSN(n.Payload).Diff(q.PSN), int32(startApart))
+	}
+}
+
 // The closing ACK of such a target says what it expects, the first time and again. So an
 // initiator that draws its Start_PSNs at random needs no round trip more for the next PDC.
 func TestClosingACKSaysExpectedPSN(t *testing.T) {
@@ -89,6 +102,24 @@ func TestClosingACKSaysExpectedPSN(t *testing.T) {
 		}
 	}
 	require.NotZero(t, spared)
+}
+
+// The closing ACK of an initiator that has failed names the CLOSE_CMD above the hole.
+func TestClosingACKAboveAHole(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{Start: StartExpected0RTT}})
+	g.submit(1, 2)
+	g.settle()
+	g.submit(3, 2)
+	g.send(g.a) // lost
+	next := g.info(g.a).Next
+	cmd := g.control(g.a, pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR | pds.FlagRetx, PSN: next})
+	_, back := g.give(cmd)
+	require.Empty(t, back)
+	_, back = g.give(cmd)
+	a := header[pds.AckExpected](t, back[0])
+	require.Equal(t, next-3, a.CACK)
+	require.Equal(t, next, a.AckPSN())
+	require.Equal(t, next+1, a.Expected)
 }
 
 // expectedStart is where b keeps what it expects of a PDCID of a, expectedIDs of which

@@ -478,8 +478,10 @@ func TestTableWithoutQuotaIsJustFull(t *testing.T) {
 		_, err := tab.Match(h.ID(), peerA, pds.PDCID(i+1))
 		require.NoError(t, err)
 	}
-	_, _, err := tab.OpenTarget(0, syn(peerA, 3), false)
+	h, _, err := tab.OpenTarget(0, syn(peerA, 3), false)
 	require.ErrorIs(t, err, ErrNoPDC)
+	require.Zero(t, h)
+	require.Equal(t, 2, tab.held.Total())
 }
 
 func TestTableKept(t *testing.T) {
@@ -535,6 +537,26 @@ func TestTableLoserOfARaceIsNotProven(t *testing.T) {
 		require.Zero(t, tab.proven.Held(src))
 		require.Zero(t, tab.held.Held(src))
 	}
+}
+
+// The core that comes second with a key gets the PDC of the first, and gives all its own back.
+func TestTableLoserOfARaceGetsTheWinners(t *testing.T) {
+	tab := newTable(t, TableConfig{General: 1000, PerSource: 3})
+	k := syn(peerA, 7)
+	var key table.Key
+	k.fill(&key)
+	var got [2]Handle
+	for i := range got {
+		p, err := tab.admit(&key, opening{})
+		require.NoError(t, err)
+		h, opened, err := tab.insertTarget(p, &key, 0)
+		require.NoError(t, err)
+		require.Equal(t, i == 0, opened)
+		got[i] = h
+	}
+	require.Equal(t, got[0], got[1])
+	require.EqualValues(t, 1, tab.held.Held(tab.held.Source(key[0], key[1])))
+	require.Equal(t, 999, tab.Stats().General.Free)
 }
 
 func TestTableAll(t *testing.T) {
