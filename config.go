@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"net/netip"
 
 	"github.com/uetcc/uetcc/ccc"
@@ -318,9 +319,10 @@ func (e *Endpoint) newCC(c *Config, p *ccc.Params, pdcs int) (err error) {
 		}
 	}
 	e.source.overhead = c.overhead()
-	contexts := min(c.Contexts+1, ccc.MaxContexts) // one for answers
+	contexts := min(c.Contexts+1, ccc.MaxContexts)  // one for answers
+	inbox := min(1<<bits.Len(uint(contexts)), 1024) // all that comes are calls of Refresh
 	e.cc, err = ccc.NewManager(ccc.ManagerConfig{
-		Params: p, Contexts: contexts + 1, PDCs: pdcs + 1, Algorithms: c.Algorithm != nil, Seed: c.seedFor(seedPaths), Now: c.Now,
+		Params: p, Contexts: contexts + 1, PDCs: pdcs + 1, Algorithms: c.Algorithm != nil, Inbox: inbox, Seed: c.seedFor(seedPaths), Now: c.Now,
 	})
 	if err != nil {
 		return err

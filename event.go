@@ -88,7 +88,7 @@ type completion struct {
 // sides, and for half as many at least that have ended: a message begins only while no more wait.
 type completions struct {
 	ring       []completion
-	head, tail uint32 // of the whole life
+	head, tail uint32 // both 0 when nothing waits, so that few completions share few cache lines
 	most       int    // that may wait when a message begins
 }
 
@@ -121,6 +121,9 @@ func (r *completions) pop(ev *Event) bool {
 	ev.Received, ev.HasData, ev.HeaderData = c.received, c.hasData, c.headerData
 	if c.peer != (pdc.Addr{}) {
 		ev.Peer = c.peer.Netip()
+	}
+	if r.head == r.tail {
+		r.head, r.tail = 0, 0
 	}
 	return true
 }

@@ -34,6 +34,9 @@ func (e *Endpoint) Prefetch(in []Datagram) {
 // load is Prefetch where the processor can prefetch.
 func (l *loader) load(in []Datagram) {
 	all := 0
+	if len(in) == 1 {
+		all, in = l.prefetchSingle(in[0].Packet), nil
+	}
 	for ; len(in) > 0; in = in[min(len(in), batchMost):] {
 		all += l.prefetchBatch(in[:min(len(in), batchMost)])
 	}
@@ -63,6 +66,28 @@ func (l *loader) prefetchBatch(in []Datagram) int {
 	l.prefetchSenders(ids[:known])
 	l.prefetchSenders(l.pds.Fast().Upcoming(k))
 	return k
+}
+
+// prefetchSingle is prefetchBatch of a single packet.
+func (l *loader) prefetchSingle(b []byte) int {
+	id, request := l.named(b)
+	if request {
+		if l.prefetchRequest(id); l.credit != nil {
+			l.prefetchDemand(id)
+		}
+		return 0
+	}
+	if id != 0 {
+		l.prefetchPDC(id)
+		l.prefetchRest(id)
+	}
+	for _, next := range l.pds.Fast().Upcoming(1) {
+		if next != id {
+			l.prefetchPDC(next)
+			l.prefetchRest(next)
+		}
+	}
+	return 1
 }
 
 // prefetchRequest begins to load what the number of a PDC leads to on the way of a request.

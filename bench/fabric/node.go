@@ -125,7 +125,7 @@ func (n *frames) forPart() *frames {
 // room has a place for the headers of a packet.
 func (n *frames) room(pkt uint32) {
 	for len(n.flying) <= int(pkt) {
-		n.flying = append(n.flying, flying{})
+		n.flying = append(grown(n.flying), flying{})
 	}
 }
 

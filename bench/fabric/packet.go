@@ -92,9 +92,18 @@ func (p *pool) get() uint32 {
 		p.freed = p.freed[:n-1]
 		return i
 	}
-	p.pkts = append(p.pkts, packet{})
-	p.details = append(p.details, detail{})
+	p.pkts = append(grown(p.pkts), packet{})
+	p.details = append(grown(p.details), detail{})
 	return uint32(len(p.pkts) - 1)
+}
+
+// grown is s with room for another element; as append, but large arrays are on huge pages.
+func grown[T any](s []T) []T {
+	if len(s) < cap(s) {
+		return s
+	}
+	more := slab.Make[T](max(2*len(s), 16))
+	return more[:copy(more, s)]
 }
 
 func (p *pool) put(i uint32) { p.freed = append(p.freed, i) }

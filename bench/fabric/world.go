@@ -4,9 +4,12 @@ package fabric
 
 import (
 	"fmt"
+	"math"
+	"runtime"
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/hw/link"
+	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -35,20 +38,49 @@ func NewWorld(c Config) (*World, error) {
 	return s.world, nil
 }
 
-// addHosts gives each host of a run its endpoint.
+// sampled is how many hosts tell how much memory another takes.
+const sampled = 8
+
+// addHosts gives each host of a run its endpoint, most of them on huge pages: packets come for hosts
+// in any order, so with small pages nearly each line of an endpoint would need an address translation
+// that the processor has forgotten.
 func (s builder) addHosts() error {
 	w := &World{s: s.sim}
 	s.world, s.ends, s.psnRange = w, newFrames(s.hosts), uint32(s.cfg.MaxPSNRange)
 	s.equipment, s.cfg.Seen = endpoints(s), nil
 	s.cfg.degree = s.cfg.degrees()
-	for i := range int(s.hosts) {
-		h := &Host{w: w, s: s.sim, id: i, desk: &s.ends.desk}
-		if err := h.start(); err != nil {
-			return fmt.Errorf("host %d: %w", i, err)
+	n, least := int(s.hosts), math.MaxInt
+	for range min(n, sampled) {
+		before := allocated()
+		if err := s.addHost(w); err != nil {
+			return err
 		}
-		w.hosts = append(w.hosts, h)
+		least = min(least, allocated()-before)
+	}
+	slab.Reserve(least * (n - len(w.hosts)))
+	for len(w.hosts) < n {
+		if err := s.addHost(w); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// addHost gives the next host its endpoint.
+func (s builder) addHost(w *World) error {
+	h := &Host{w: w, s: s.sim, id: len(w.hosts), desk: &s.ends.desk}
+	if err := h.start(); err != nil {
+		return fmt.Errorf("host %d: %w", h.id, err)
+	}
+	w.hosts = append(w.hosts, h)
+	return nil
+}
+
+// allocated is the bytes ever allocated.
+func allocated() int {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.TotalAlloc)
 }
 
 // Now is the time of the run.

@@ -57,7 +57,7 @@ type Initiator struct {
 	swapBoth bool
 	backoff  int64
 	lastID   ses.MessageID
-	ids      *[1 << 16]uint16 // by message_id: slot of the live message plus 1, 0 for none
+	ids      messageIDs
 	slots    slots
 	messages []message
 	reply    ses.Reply // that is being taken in
@@ -78,7 +78,7 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
 	return &Initiator{
 		mtu: c.MTU, retries: uint8(c.Retries), swapBoth: c.SwapBoth, backoff: c.Backoff,
-		ids: (*[1 << 16]uint16)(slab.Make[uint16](1 << 16)), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
+		ids: newMessageIDs(c.Messages), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
 	}, nil
 }
 
@@ -96,8 +96,10 @@ func (in *Initiator) Find(id ses.MessageID) ses.Handle {
 
 // named returns the live message with an id, nil if there is none.
 func (in *Initiator) named(id ses.MessageID) *message {
-	if i := in.ids[id]; i != 0 {
-		return &in.messages[i-1]
+	for i := *in.ids.list(id); i != 0; i = in.ids.next[i-1] {
+		if m := &in.messages[i-1]; m.id() == id {
+			return m
+		}
 	}
 	return nil
 }
@@ -137,15 +139,17 @@ func (in *Initiator) live(h ses.Handle) *message {
 // name gives m the next message_id not in use. 0 is no id: datagrams and forms without the
 // field have 0. More ids exist than messages, so an id is free.
 func (in *Initiator) name(m *message) {
-	for in.lastID++; in.lastID == 0 || in.ids[in.lastID] != 0; in.lastID++ {
+	for in.lastID++; in.lastID == 0 || in.named(in.lastID) != nil; in.lastID++ {
 	}
 	m.setID(in.lastID)
-	in.ids[in.lastID] = uint16(slotOf(m.handle)) + 1
+	in.ids.enter(in.lastID, uint16(slotOf(m.handle)))
 }
 
 // unname gives the message_id of m back, if it has one.
 func (in *Initiator) unname(m *message) {
-	in.ids[m.id()] = 0 // that of 0 is 0 anyway
+	if id := m.id(); id != 0 {
+		in.ids.strike(id, uint16(slotOf(m.handle)))
+	}
 }
 
 // Standing returns a number that changes when a message makes progress, with a probability of

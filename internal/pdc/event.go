@@ -85,7 +85,7 @@ type Event struct {
 // eventRing is a queue of fixed length.
 type eventRing struct {
 	ring       []Event
-	head, tail uint32 // of the whole life; tail - head waits
+	head, tail uint32 // tail - head waits; both 0 when nothing does, so that few events share few cache lines
 }
 
 func (r *eventRing) init(n int) { r.ring = make([]Event, ringSize(n)) }
@@ -108,7 +108,9 @@ func (r *eventRing) pop(ev *Event) bool {
 	}
 	e := &r.ring[r.head&uint32(len(r.ring)-1)]
 	ev.Handle, ev.PDC, ev.PSN, ev.Cause, ev.Kind, ev.Nack, ev.More = e.Handle, e.PDC, e.PSN, e.Cause, e.Kind, e.Nack, e.More
-	r.head++
+	if r.head++; r.head == r.tail {
+		r.head, r.tail = 0, 0
+	}
 	return true
 }
 

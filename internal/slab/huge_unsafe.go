@@ -5,6 +5,7 @@
 package slab
 
 import (
+	"runtime"
 	"syscall"
 	"unsafe"
 )
@@ -22,4 +23,13 @@ func advise[T any](s []T) {
 	end := (first + size + hugePage - 1) &^ (hugePage - 1)
 	first &^= hugePage - 1
 	_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, first, end-first, syscall.MADV_HUGEPAGE)
+}
+
+// Reserve has the next n bytes of small objects lie on huge pages, unless room for them was free
+// before; none are touched yet. All garbage is collected, so call Reserve once, for thousands of objects.
+func Reserve(n int) {
+	if n >= hugePage {
+		advise(make([]byte, n))
+		runtime.GC() // the room is free again, and the advice stays
+	}
 }

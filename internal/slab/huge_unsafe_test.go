@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -37,6 +38,31 @@ func TestMakeAsksForHugePages(t *testing.T) {
 			require.Contains(t, flags, "hg", "%d bytes", n)
 		}
 	}
+	runtime.KeepAlive(all)
+}
+
+// Small objects made after Reserve are where huge pages were asked for, as far as they find no other room.
+func TestReserve(t *testing.T) {
+	const n = 32 << 20
+	Reserve(hugePage - 1) // nothing
+	Reserve(n)
+	all, huge := make([]*[4096]byte, n/4096/2), 0
+	for i := range all {
+		all[i] = new([4096]byte)
+		first := uintptr(unsafe.Pointer(all[i]))
+		if i%64 != 0 {
+			continue
+		}
+		flags, err := flagsOf(first, first+4096)
+		if err != nil {
+			t.Log("no list of mappings here")
+			return
+		}
+		if slices.Contains(flags, "hg") {
+			huge++
+		}
+	}
+	require.Positive(t, huge, "of %d", len(all)/64)
 	runtime.KeepAlive(all)
 }
 

@@ -98,6 +98,8 @@ const leapBits = levels*slotBits + 8
 func (w *Wheel) leap(limit uint64) {
 	w.cur = limit
 	for l := range uint(dueList) {
-		w.cascade(l)
+		if w.occ[l>>slotBits]>>(l&slotMask)&1 != 0 {
+			w.cascade(l)
+		}
 	}
 }

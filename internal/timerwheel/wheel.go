@@ -32,7 +32,7 @@ type Wheel struct {
 	shift uint
 	round uint64             // a tick less 1 ns
 	cur   uint64             // ticks; everything at or before it is in the due list
-	occ   [levels + 1]uint64 // bit s of occ[l] is 0: slot s of level l is empty
+	occ   [levels + 1]uint64 // bit s of occ[l] is 0: slot s of level l is empty, its list's node maybe not written yet
 	node  []node             // first the lists, then the indices
 }
 
@@ -52,8 +52,8 @@ func New(n int, tick, now int64) *Wheel {
 	w := &Wheel{node: make([]node, listCount+n), shift: uint(bits.Len64(uint64(max(tick, 1))) - 1)}
 	w.round = 1<<w.shift - 1
 	w.cur = w.floor(min(now, deadline.End))
-	for i := range w.node {
-		w.alone(uint(i))
+	for i := uint(dueList); i < uint(len(w.node)); i++ { // other lists wait for their first node, as most never have any
+		w.alone(i)
 	}
 	return w
 }
@@ -105,14 +105,15 @@ var levelOf = func() (l [64]uint8) {
 func (w *Wheel) link(i uint, at uint64) {
 	w.unlink(i)
 	nodes, l := w.node, w.list(at)
+	if bit := uint64(1) << (l & slotMask); w.occ[l>>slotBits]&bit == 0 {
+		w.occ[l>>slotBits] |= bit
+		w.alone(l)
+	}
 	n, h := &nodes[i], &nodes[l]
 	next := h.next
 	n.next, n.prev, n.at = next, uint32(l), at
 	h.next = uint32(i)
 	nodes[next].prev = uint32(i)
-	if bit := uint64(1) << (l & slotMask); w.occ[l>>slotBits]&bit == 0 {
-		w.occ[l>>slotBits] |= bit
-	}
 }
 
 // unlink takes node i out of the ring. The occupancy bit of an emptied list stays:
