@@ -212,6 +212,8 @@ func TestManagerOpenUnderTFC(t *testing.T) {
 		m.Send(pdcs[0], 0, Sent{Size: mtu})
 	}
 	require.Equal(t, Decision{Reason: ReasonAlgorithm}, m.Context(ctx).Decide(m.p, 0))
+	m.OnNACK(pdcs[0], 0, Nack{Nack: nscc.Nack{Size: 1}})
+	require.Positive(t, m.Context(ctx).Decide(m.p, 0).Bytes, "what is sent again has its cells")
 }
 
 // Contexts that have something to send share the port, and ask for a share of credit each.
