@@ -174,6 +174,19 @@ func TestTargetFollowsNothingIntoAClosedQueue(t *testing.T) {
 	require.Nil(t, s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a))
 }
 
+// Nor into one that an ordered send without a buffer has stopped.
+func TestTargetFollowsNothingIntoAStoppedQueue(t *testing.T) {
+	s := newQueueTarget(t)
+	s.post(ses.Receive{Length: walkLength})
+	s.send(0, tagged(0))
+	ordered := func(r *ses.Request, a *Arrival) { r.MessageID, a.Mode = 9, ses.ModeROD }
+	require.Equal(t, ses.RCNoMatch, s.send(0, tagged(5), ordered).Response.ReturnCode)
+	r, a := walkPacket(1)
+	tagged(0)(&r, &a)
+	require.Nil(t, s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a))
+	require.Equal(t, ses.RCDisabledGen, s.send(1, tagged(0)).Response.ReturnCode)
+}
+
 // Nor what comes with an old generation.
 func TestTargetFollowsNothingOfAnOldGeneration(t *testing.T) {
 	s := newWalkTarget(t)
