@@ -144,7 +144,7 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 			s.answers.pop(&f.answers)
 		}
 		switch {
-		case err == nil, n > 0 && err == pdc.ErrNoMemory: // the error comes again with the next answer, if any
+		case err == nil, n != 0 && err == pdc.ErrNoMemory: // the error comes again with the next answer, if any
 		case err == pdc.ErrWindowFull:
 			return
 		case err == pdc.ErrNoMemory:

@@ -121,3 +121,40 @@ func TestEndpointTFCRefuses(t *testing.T) {
 	b.SetBacklog(0, 0)
 	n.endWell(n.ends[0], 1)
 }
+
+// Alone, acknowledgements tell the cells so far, which rise as the memory takes packets, but the
+// first of a PDC, whose source knows what it begins with.
+func TestEndpointTFCInAcknowledgements(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		underCells(ccc.ControlNone, 20)(c)
+		c.PDS.AckPerPacket = true
+	})
+	a, b := n.ends[0].e, n.ends[1].e
+	n.write(ses.ModeRUD, 12*netMTU)
+	var told []uint32
+	for now := int64(0); now < 40_000; now += 1_000 {
+		for _, p := range sendAll(now, b) {
+			receive(now, a, p)
+		}
+		for _, p := range sendAll(now, a) {
+			var q pds.Request
+			_, err := q.Decode(p.data)
+			require.NoError(t, err)
+			_, back := receive(now, b, p)
+			for _, p := range back {
+				var ack pds.AckCC
+				_, err := ack.Decode(p.data)
+				require.NoError(t, err)
+				var credit pds.CreditState
+				require.Equal(t, q.Flags&pds.FlagSYN == 0, ack.Credit(&credit))
+				if q.Flags&pds.FlagSYN == 0 {
+					told = append(told, credit.Credit)
+				}
+				receive(now, a, p)
+			}
+		}
+	}
+	require.NotEmpty(t, told)
+	require.IsNonDecreasing(t, told)
+	require.Greater(t, told[len(told)-1], uint32(20), "more than at first")
+}

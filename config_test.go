@@ -112,6 +112,15 @@ func TestConfigNegative(t *testing.T) {
 	walk("Config", func(c *uetcc.Config) reflect.Value { return reflect.ValueOf(c).Elem() })
 }
 
+// A window beyond what credit counts bounds no credit: the largest credit takes its place.
+func TestConfigWindowBeyondCredit(t *testing.T) {
+	c := uetcc.Config{Address: netip.MustParseAddr("10.0.0.1"), PDCs: pdc.TableConfig{General: 8}}
+	underCells(ccc.ControlNSCC, 1<<20)(&c)
+	c.CC.NSCC.LinkRate, c.CC.NSCC.BaseRTT = 50_000_000_000, 20_000_000
+	_, err := uetcc.NewEndpoint(c)
+	require.NoError(t, err)
+}
+
 // What the PDS can be told, an Endpoint can: each of these changes what it does.
 func TestConfigPDS(t *testing.T) {
 	for _, method := range []pdc.StartMethod{pdc.StartRandom1RTT, pdc.StartExpected0RTT} {

@@ -315,7 +315,9 @@ func TestReplayFail(t *testing.T) {
 	o.give(ps[2])
 	o.give(ps[0])
 	var r uetcc.Received
-	reply := newDatagram()
+	reply := uetcc.Datagram{Packet: make([]byte, 0, 8)}
+	require.Zero(t, o.b.e.Replay(o.now, o.b.buffers, &reply, &r), "too little room")
+	reply = newDatagram()
 	k := o.b.e.Replay(o.now, o.b.buffers, &reply, &r)
 	require.NotZero(t, k)
 	r.Code = ses.RCHostPoisoned

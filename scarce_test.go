@@ -180,6 +180,32 @@ func TestPoolsOfOne(t *testing.T) {
 	}
 }
 
+// A packet of a message for which there is no record is refused, too, and leaves nothing to do.
+func TestMessageWithoutRecordIsRefused(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.Target.Messages = 1 })
+	a, b := n.ends[0], n.ends[1]
+	n.write(ses.ModeRUD, 1)
+	n.run(func() bool { return len(a.events) == 1 })
+	refused := 0
+	for range 2 {
+		n.write(ses.ModeRUD, 2*netMTU)
+	}
+	ps := sendAll(n.now, a.e)
+	require.Len(t, ps, 4)
+	for _, p := range []wirePacket{ps[0], ps[2]} { // a part of each
+		_, reply, r := take(n.now, b.e, p)
+		var nack pds.Nack
+		if _, err := nack.Decode(reply.Packet); err == nil {
+			require.Equal(t, pds.NackNoSESMsgAvail, nack.Code)
+			require.Equal(t, ses.ActionNone, r.Action)
+			require.Equal(t, ses.FormNone, r.Form)
+			require.Zero(t, r.Header)
+			refused++
+		}
+	}
+	require.Equal(t, 1, refused)
+}
+
 // A read that finds no answer free is refused with NO_SES_MSG_AVAIL, leaves nothing to do, and is
 // sent again when its time has come.
 func TestReadWithoutAnswerIsRefused(t *testing.T) {

@@ -94,6 +94,18 @@ func TestPacerSpreadsWindowOverRoundTrip(t *testing.T) {
 	require.EqualValues(t, 28*200, now, "the 29th packet, at 12.5 bytes a ns")
 }
 
+// The last byte has to wait for its turn like a full packet.
+func TestPacerHoldsTheLastByte(t *testing.T) {
+	m, ctx, pdcs := chapterManager(t, chapterFabric())
+	m.SetAlgorithm(ctx, 0, &Pacer{Gain: 100})
+	m.OnNewData(pdcs[0], 0, mtu+1)
+	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
+	d := m.Context(ctx).Decide(m.p, 0)
+	require.Positive(t, d.NotBefore)
+	require.Equal(t, Decision{NotBefore: d.NotBefore, Reason: ReasonPacing}, d)
+	require.Equal(t, Decision{Bytes: 1, Reason: ReasonBacklog}, m.Context(ctx).Decide(m.p, d.NotBefore))
+}
+
 // What a division leaves over is carried on: no drift over many packets.
 func TestPacerKeepsExactRate(t *testing.T) {
 	var p Pacer

@@ -3,6 +3,7 @@
 package ccc
 
 import (
+	"math"
 	"reflect"
 	"testing"
 	"unsafe"
@@ -87,6 +88,7 @@ func TestContextSetUp(t *testing.T) {
 	p := testParams(t, chapterFabric())
 	var c Context
 	require.Equal(t, lifeUnconfigured, c.life)
+	require.Panics(t, func() { c.Bind(p, 0) }, "before Init")
 	require.Equal(t, StateIdle, c.State())
 	c.Init(p, 0)
 	require.Equal(t, lifeConfigured, c.life)
@@ -98,6 +100,8 @@ func TestContextSetUp(t *testing.T) {
 	c.Bind(p, 0)
 	require.Equal(t, lifeBound, c.life)
 	require.Equal(t, StateReady, c.State())
+	c.pdcs = math.MaxUint16
+	require.Panics(t, func() { c.Bind(p, 0) }, "one PDC too many")
 }
 
 // Every transition of the complete set of the run state machine.

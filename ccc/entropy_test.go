@@ -86,6 +86,31 @@ func TestFixedValueOfAKey(t *testing.T) {
 	}
 }
 
+// The paths of ordered PDCs, as recorded runs have them: of two contexts, of two PDCs of one, and
+// after a path has failed.
+func TestOrderedPathsOnRecord(t *testing.T) {
+	p := testParams(t, chapterFabric())
+	m := newManager(t, ManagerConfig{Params: p, Contexts: 2, PDCs: 3, Seed: 1})
+	var ways [][]uint16
+	for i, context := range []Handle{NewHandle(0, 1), NewHandle(1, 1), NewHandle(1, 1)} {
+		pdc := NewHandle(uint16(i), 1)
+		if m.Context(context) == nil {
+			require.NoError(t, m.Open(context, 0, 0))
+		}
+		require.NoError(t, m.Bind(pdc, context, 0, true))
+		m.OnNewData(pdc, 0, 4*mtu)
+		var taken []uint16
+		for range 4 {
+			taken = append(taken, m.Send(pdc, 0, Sent{Size: mtu}).Entropy)
+			m.Repath(pdc)
+		}
+		ways = append(ways, taken)
+	}
+	require.Equal(t, [][]uint16{
+		{0xb362, 0xb31f, 0xb3bc, 0xb326}, {0xf5a6, 0xf546, 0xf501, 0xf5f9}, {0xf552, 0xf5dd, 0xf52d, 0xf5e9},
+	}, ways)
+}
+
 func TestObliviousOneValueIsOnePath(t *testing.T) {
 	h := newPath(t, EntropyConfig{Values: 1})
 	for range 10 {

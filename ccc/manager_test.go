@@ -170,6 +170,52 @@ func TestManagerKeepsThePathUnderTFC(t *testing.T) {
 	}
 }
 
+// A life that begins has nothing of the last one in the same seat: no penalties of paths, no time
+// waited.
+func TestManagerOpenBeginsAnew(t *testing.T) {
+	f := chapterFabric()
+	f.Entropy.Scheme, f.Entropy.Values = SchemeBitmap, 64
+	f.Control, f.RCCC.InitialCredit = ControlBoth, mtu
+	m := newManager(t, ManagerConfig{Params: testParams(t, f), Contexts: 1, PDCs: 1, Admission: true})
+	for life := uint16(1); life < 5; life += 2 {
+		h, now := NewHandle(0, life), int64(life)*100*us
+		require.NoError(t, m.Open(h, now, 0))
+		require.NoError(t, m.Bind(h, h, now, false))
+		c := m.Context(h)
+		require.Equal(t, make([]uint64, len(m.sideOf(c))), m.sideOf(c))
+		require.Zero(t, m.extra.waited[0])
+		m.OnNewData(h, now, 64*mtu)
+		v := m.Send(h, now, Sent{Size: mtu}).Entropy
+		m.OnACK(h, now, &Ack{Ack: nscc.Ack{Bytes: mtu, RTT: 6 * us, ECN: true}, Packets: 1, Entropy: v})
+		require.Equal(t, ReasonCredit, c.Decide(m.p, now).Reason)
+		now += 20 * us
+		m.OnCreditUpdate(h, now, 10*mtu)
+		m.SetAlgorithm(h, now, &Pacer{Gain: 100})
+		m.Send(h, now, Sent{Size: mtu})
+		require.Equal(t, ReasonPacing, c.Decide(m.p, now).Reason)
+		now += 20 * us
+		m.Tick(now)
+		require.NotEqual(t, make([]uint64, len(m.sideOf(c))), m.sideOf(c))
+		require.EqualValues(t, 20*us, m.extra.waited[0][ReasonCredit])
+		m.Unbind(h, now)
+	}
+}
+
+// Under TFC a context sends no more than the buffer of the destination has room for.
+func TestManagerOpenUnderTFC(t *testing.T) {
+	f := chapterFabric()
+	f.TFC.CellSize, f.TFC.Limit = 256, 32 // a packet fills 16
+	m, ctx, pdcs := chapterManager(t, f)
+	m.OnNewData(pdcs[0], 0, 64*mtu)
+	for range 2 {
+		require.Positive(t, m.Context(ctx).Decide(m.p, 0).Bytes)
+		m.Send(pdcs[0], 0, Sent{Size: mtu})
+	}
+	require.Equal(t, Decision{Reason: ReasonAlgorithm}, m.Context(ctx).Decide(m.p, 0))
+	m.OnNACK(pdcs[0], 0, Nack{Nack: nscc.Nack{Size: 1}})
+	require.Positive(t, m.Context(ctx).Decide(m.p, 0).Bytes, "what is sent again has its cells")
+}
+
 // Contexts that have something to send share the port, and ask for a share of credit each.
 func TestManagerCountsWhoCompetes(t *testing.T) {
 	f := chapterFabric()

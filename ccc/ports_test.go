@@ -86,6 +86,31 @@ func TestPortsThatAreDown(t *testing.T) {
 	require.Equal(t, []int{0}, keys(used(m, free, 256)))
 }
 
+// The same for a PDC that has its context to itself, whose packets are exchanged in runs.
+func TestPortsThatAreDownUnderRuns(t *testing.T) {
+	for _, fixed := range []bool{false, true} {
+		p, err := NewParams(Config{
+			NSCC:    nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: 4200},
+			Entropy: EntropyConfig{Values: 64, Ports: 2},
+		})
+		require.NoError(t, err)
+		m := newManager(t, ManagerConfig{Params: &p, Contexts: 1, PDCs: 1, Seed: 1})
+		pdc := NewHandle(0, 1)
+		require.NoError(t, m.Open(pdc, 0, 0))
+		require.NoError(t, m.Bind(pdc, pdc, 0, fixed))
+		all := used(m, pdc, 256)
+		require.Equal(t, fixed, len(all) == 1)
+		for port := range 2 {
+			m.SetPorts(1 << port)
+			require.Equal(t, []int{port}, keys(used(m, pdc, 256)))
+		}
+		m.SetPorts(0b11)
+		require.Equal(t, fixed, len(used(m, pdc, 256)) == 1)
+		m.OnNewData(pdc, 0, 4200)
+		require.Zero(t, m.pdcs[0].left(), "what a context's only PDC has is counted once, in the context")
+	}
+}
+
 func keys(m map[int]int) (all []int) {
 	for k := range m {
 		all = append(all, k)

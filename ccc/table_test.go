@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/table"
+
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
@@ -94,6 +96,21 @@ func TestTableFullAndClose(t *testing.T) {
 	require.True(t, tab.Live(c))
 	require.Equal(t, TableStats{Capacity: 2, Live: 2}, tab.Stats())
 	require.ErrorIs(t, tab.Close(0), errUnknown)
+}
+
+// Where the groups of a key are full, which takes an attack on the hash, the newcomer is refused and
+// keeps no context.
+func TestTableWithoutRoomForAKey(t *testing.T) {
+	tab := newTestTable(t, 2)
+	var err error
+	for i := uint64(1); err == nil; i++ {
+		_, err = tab.keys.Insert(&table.Key{i}, table.NewHandle(uint16(i%2), 1))
+	}
+	h, opened, err := tab.Open(&Key{TC: 1})
+	require.ErrorIs(t, err, ErrTableFull)
+	require.Zero(t, h)
+	require.False(t, opened)
+	require.Zero(t, tab.Stats().Live)
 }
 
 func TestTableNames(t *testing.T) {

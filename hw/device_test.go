@@ -87,6 +87,18 @@ func TestOpenChainLeavesTheSpace(t *testing.T) {
 	}
 }
 
+// TestOpenChainWithoutEnd: a chain of more blocks than any device has is refused.
+func TestOpenChainWithoutEnd(t *testing.T) {
+	for blocks, want := range map[uint32]error{maxBlocks: ErrMissing, maxBlocks + 1: ErrChain} {
+		regs := NewMemory(blocks * headerLen)
+		for i := range blocks - 1 {
+			regs.Store32(i*headerLen+Reg.Next.Offset, (i+1)*headerLen)
+		}
+		_, err := Open(regs)
+		require.ErrorIs(t, err, want, "%d", blocks)
+	}
+}
+
 // TestOpenToTheEnd: blocks may end where the space does, one that is skipped right there too.
 func TestOpenToTheEnd(t *testing.T) {
 	const clock, end = 0x50, 0x80

@@ -228,6 +228,24 @@ func TestWindowOnNACKReasons(t *testing.T) {
 	}
 }
 
+// In every profile a trim takes the packet out of flight and the window shrinks; a size below zero
+// is none.
+func TestWindowOnNACKProfiles(t *testing.T) {
+	for _, profile := range []nscc.Profile{nscc.ProfileSpec, nscc.ProfileHTSim, nscc.ProfileAdaptive} {
+		c := fabric100()
+		c.Profile = profile
+		p, w := started(t, c)
+		set(p, w, armed)
+		before := w.Snapshot()
+		w.OnNACK(p, midNow, nscc.Nack{Size: -1, Reason: nscc.ReasonOther})
+		require.Equal(t, before.Inflight, w.Inflight(), profile)
+		require.Equal(t, before.Cwnd, w.Cwnd(), profile)
+		w.OnNACK(p, midNow, nscc.Nack{Size: 4_096, Reason: nscc.ReasonTrimmed})
+		require.Equal(t, before.Inflight-4_096, w.Inflight(), profile)
+		require.Less(t, w.Cwnd(), before.Cwnd, profile)
+	}
+}
+
 func TestActionNames(t *testing.T) {
 	seen := map[string]bool{}
 	for a := nscc.ActionNone; a <= nscc.ActionReduce; a++ {

@@ -51,7 +51,7 @@ func (c *Config) quadrants(k Constants) [quadrants]quadrant {
 		},
 		quadFair:     {level: k.FairIncrease, clearAt: never, drainAbove: drain, outcome: outcome{action: ActionFair}},
 		quadHold:     {clearAt: never, drainAbove: never, marked: true, outcome: outcome{action: ActionHold}},
-		quadDecrease: {clearAt: 0, drainAbove: never, marked: true, outcome: outcome{action: ActionConsidered}},
+		quadDecrease: {drainAbove: never, marked: true, outcome: outcome{action: ActionConsidered}},
 		quadHeld:     hold,
 		quadHeldLong: hold,
 	}

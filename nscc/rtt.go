@@ -17,7 +17,7 @@ type ServiceTime uint16
 
 // ServiceTimeOf rounds ns down to units; limited to 0 to 8,388,480 ns.
 func ServiceTimeOf(ns int64) ServiceTime {
-	return ServiceTime(min(max(ns, 0)/tickNs, math.MaxUint16))
+	return ServiceTime(min(max(ns/tickNs, 0), math.MaxUint16))
 }
 
 // Nanoseconds is the time in nanoseconds, 0 to 8,388,480.

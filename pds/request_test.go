@@ -30,6 +30,16 @@ func TestRequestDecodeRestIsDecode(t *testing.T) {
 				known.DecodeRest((*[RequestLen]byte)(b[:]))
 			}
 			require.Equal(t, decoded, known)
+			require.Zero(t, known.Info)
+			if !decoded.HasCC() {
+				require.Zero(t, known.CCCID)
+				require.Zero(t, known.CreditTarget)
+			}
+			b[1] |= byte(FlagSYN)
+			_, err = decoded.Decode(b[:])
+			require.NoError(t, err)
+			require.Equal(t, PDCInfo(known.DPDCID)&pdcInfoMask, decoded.Info)
+			require.Zero(t, decoded.DPDCID, "the field is not the destination's then")
 		}
 	}
 }

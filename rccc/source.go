@@ -90,8 +90,8 @@ func (s *Source) OnLoss() { s.endStartup() }
 func (s *Source) OnNoPDC(p *Params, size int64) {
 	if s.Startup() {
 		s.credit = min(s.credit+size, p.initialCredit)
-	} else if s.credit < 0 {
-		s.credit = min(s.credit+size, 0)
+	} else {
+		s.credit = max(s.credit, min(s.credit+size, 0))
 	}
 }
 

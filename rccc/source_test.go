@@ -212,6 +212,7 @@ func TestSourceTarget(t *testing.T) {
 		{"demand is capped by W", 0, 256, false, Demand{Backlog: 1 << 40}, 686},
 		{"retransmissions count", 0, 256, false, Demand{Backlog: 100, Rtx: 4150}, 18},
 		{"a window caps the demand at one packet more", 0, 256, false, Demand{Backlog: 1 << 20, Cwnd: 8300}, 50},
+		{"a window of a byte, too", 0, 256, false, Demand{Backlog: 1 << 20, Cwnd: 1}, 18},
 		{"a larger window does not", 0, 256, false, Demand{Backlog: 1024, Cwnd: 8300}, 5},
 		{"two contexts share the port", 0, 256, false, Demand{Backlog: 9000, Contexts: 2}, 19},
 		{"contexts share the port", 0, 256, false, Demand{Backlog: 9000, Contexts: 3}, 13},

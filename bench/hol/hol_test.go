@@ -65,6 +65,14 @@ func TestZTR(t *testing.T) {
 	}
 }
 
+// TestSecondHalfCounts: shares are of the second half of the slots, and with the starts that a seed
+// stands for they are as on record.
+func TestSecondHalfCounts(t *testing.T) {
+	r := Run(Config{Slots: 20_000, Burst: 8, Seed: 5, Control: ZTR(pcc.DefaultZTRParams())})
+	require.InDelta(t, 7685, 10_000*r.Blue, 1e-6)
+	require.InDelta(t, 1763, 10_000*r.Purple, 1e-6)
+}
+
 // TestDeterministic: the same seed gives the same run.
 func TestDeterministic(t *testing.T) {
 	run := func(seed uint64) Result {

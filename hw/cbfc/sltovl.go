@@ -16,6 +16,9 @@ type SLToVL struct {
 	vl    []uint8 // [input][output][service level]
 }
 
+// serviceLevels is how many service levels there are.
+const serviceLevels = 16
+
 // NewSLToVL returns a table for a switch with the given number of ports and
 // data lanes mapping service level s to lane s modulo lanes everywhere. The
 // error wraps [ErrConfig].
@@ -27,9 +30,9 @@ func NewSLToVL(ports, lanes int) (*SLToVL, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &SLToVL{ports: ports, vl: make([]uint8, ports*ports*16)}
+	m := &SLToVL{ports: ports, vl: make([]uint8, ports*ports*serviceLevels)}
 	for i := range m.vl {
-		m.vl[i] = uint8(i % 16 % lanes)
+		m.vl[i] = uint8(i % serviceLevels % lanes)
 	}
 	return m, nil
 }
@@ -37,11 +40,11 @@ func NewSLToVL(ports, lanes int) (*SLToVL, error) {
 // Set makes packets of service level sl from port in to port out take lane vl,
 // or be dropped if vl is 15, the management lane.
 func (m *SLToVL) Set(in, out int, sl, vl uint8) {
-	m.vl[(in*m.ports+out)*16+int(sl&15)] = vl & 15
+	m.vl[(in*m.ports+out)*serviceLevels+int(sl%serviceLevels)] = vl & 15
 }
 
 // Lane returns the lane of a packet, and false if it must be dropped.
 func (m *SLToVL) Lane(in, out int, sl uint8) (vl uint8, ok bool) {
-	vl = m.vl[(in*m.ports+out)*16+int(sl&15)]
+	vl = m.vl[(in*m.ports+out)*serviceLevels+int(sl%serviceLevels)]
 	return vl, vl != managementLane
 }

@@ -77,6 +77,9 @@ func TestWindowOfTheLastLife(t *testing.T) {
 	r.b.Release()
 	r.tick()
 	r.bind(2, hw.ModeWindow, size)
+	window, err := r.dev.Load(hw.Reg.Cwnd, 1)
+	require.NoError(t, err)
+	require.Zero(t, window)
 	r.tick()
 	require.Equal(t, Hardware, r.b.Poll(r.now))
 	require.True(t, r.b.Queue(20)) // before the first Publish

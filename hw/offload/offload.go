@@ -78,11 +78,11 @@ func Bind(dev *hw.Device, cfg Config, now int64) (Binding, error) {
 	if err != nil {
 		return Binding{}, err
 	}
-	b := Binding{ctx: ctx, bell: bell, clock: dev.Clock(), cfg: cfg, mtu: uint64(dev.MTU())}
 	need := cfg.Control.Mode.Needs()
-	if dev.Enabled()&need != need || dev.Status()&hw.StatusReady == 0 || b.mtu == 0 {
-		return b, nil
+	if dev.Enabled()&need != need || dev.Status()&hw.StatusReady == 0 || dev.MTU() == 0 {
+		return Binding{}, nil
 	}
+	b := Binding{ctx: ctx, bell: bell, clock: dev.Clock(), cfg: cfg, mtu: uint64(dev.MTU())}
 	b.watch = hw.NewWatch(b.clock, now, cfg.Timeout)
 	b.state = Pending
 	b.ctx.SetCwnd(0) // the last life's window does not apply

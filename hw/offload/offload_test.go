@@ -131,6 +131,24 @@ func TestSoftwareWhereTheDeviceLacksCredit(t *testing.T) {
 	require.Zero(t, r.b.Unsent())
 }
 
+// A device that is not ready, or has no size for packets, leaves the context in software.
+func TestSoftwareWhereTheDeviceIsNotReady(t *testing.T) {
+	for name, stop := range map[string]func(*rig){
+		"not ready": func(r *rig) { r.regs.Store32(hw.Reg.Status.Offset, 0) },
+		"no MTU":    func(r *rig) { r.regs.Store64(hw.Reg.Limits.Offset, r.regs.Load64(hw.Reg.Limits.Offset)<<16>>16) },
+	} {
+		r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
+		r.b.Release()
+		stop(r)
+		r.bind(2, hw.ModeWindow, size)
+		require.Equal(t, Software, r.b.State(), name)
+		require.Equal(t, Software, r.b.Poll(r.now), name)
+		require.False(t, r.b.Queue(1), name)
+		require.Zero(t, r.b.Collect(&r.c, &r.p, r.now), name)
+		r.b.Release()
+	}
+}
+
 // TestDeadDeviceLosesAndRepeatsNothing: the device dies with packets queued. The binding notices, the
 // caller sends the rest in software, and every packet was sent exactly once.
 func TestDeadDeviceLosesAndRepeatsNothing(t *testing.T) {

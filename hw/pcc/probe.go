@@ -23,10 +23,9 @@ func (b *Probe) onTX(e *Event, age uint32) (ask bool) {
 		return false
 	}
 	if !b.InFlight {
-		age = 0
 		b.Wait++
 	}
-	late := age > giveUp<<(b.Backoff&31) // as processors shift; the sample's language leaves 32 and more open
+	late := b.InFlight && age > giveUp<<(b.Backoff&31) // as processors shift; the sample's language leaves 32 and more open
 	if !late && b.Wait <= 2 {
 		return false
 	}

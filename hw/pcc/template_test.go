@@ -99,7 +99,11 @@ func TestTemplateNotifications(t *testing.T) {
 		require.Equal(t, Decision{LineRate, false}, f.OnEvent(&p, &Event{Type: EventCNP}, &n))
 		require.Equal(t, Decision{LineRate, false}, f.OnEvent(&p, &Event{Type: EventNACK, Subtype: 2}, &n))
 	}
+	require.True(t, f.CNP)
+	before := n
+	f.OnEvent(&p, &Event{Type: EventTX}, &n)
 	f.OnEvent(&p, sample(5000), &n)
+	require.Equal(t, TemplateCounters{TX: before.TX + 1, RTT: before.RTT + 1}, n)
 	require.False(t, f.CNP)
 	require.True(t, f.Nack, "not consumed by a mild sample")
 	f.OnEvent(&p, sample(150000), &n)

@@ -9,7 +9,7 @@ import (
 )
 
 // isMTU reports whether n is a payload size of UE Specification 1.0.x.
-func isMTU(n uint32) bool { return n >= 1024 && n <= 8192 && n&(n-1) == 0 }
+func isMTU(n uint32) bool { return n == 1024 || n == 2048 || n == 4096 || n == 8192 }
 
 func checkMTU(field string, mtu uint32) error {
 	if !isMTU(mtu) {

@@ -357,6 +357,9 @@ func TestReadyToRestartThatIsRefused(t *testing.T) {
 		qs := sendAll(in, 0, start(t, in, o))
 		ev := answer(t, in, &qs[0], bad(&qs[0], code, 1))
 		require.Equal(t, want, ev.Kind, "%v", code)
+		if want == EventDone {
+			require.Equal(t, ses.Outcome{Status: ses.StatusFailed, Code: code}, ev.Outcome)
+		}
 	}
 }
 

@@ -174,6 +174,27 @@ func TestTargetFollowsNothingIntoAClosedQueue(t *testing.T) {
 	require.Nil(t, s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a))
 }
 
+// Nor into one that an ordered send without a buffer has stopped.
+func TestTargetFollowsNothingIntoAStoppedQueue(t *testing.T) {
+	s := newQueueTarget(t)
+	s.post(ses.Receive{Length: walkLength})
+	s.send(0, tagged(0))
+	s.send(1, tagged(0))
+	follow := func() *Record {
+		r, a := walkPacket(2)
+		tagged(0)(&r, &a)
+		return s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a)
+	}
+	require.NotNil(t, follow())
+	ordered := func(r *ses.Request, a *Arrival) {
+		r.Flags |= flagsOnly
+		r.RequestLength, a.Peer, a.Mode = 4096, a.Peer+1, ses.ModeROD
+	}
+	require.Equal(t, ses.RCNoMatch, s.send(0, tagged(5), ordered).Response.ReturnCode)
+	require.Nil(t, follow())
+	require.Equal(t, ses.RCDisabledGen, s.send(2, tagged(0)).Response.ReturnCode)
+}
+
 // Nor what comes with an old generation.
 func TestTargetFollowsNothingOfAnOldGeneration(t *testing.T) {
 	s := newWalkTarget(t)

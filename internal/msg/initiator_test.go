@@ -28,6 +28,14 @@ func newInitiator(t *testing.T) *Initiator {
 	return in
 }
 
+// The payload sizes of the specification are taken, and no others.
+func TestInitiatorMTU(t *testing.T) {
+	for mtu := range uint32(17) {
+		_, err := NewInitiator(InitiatorConfig{MTU: mtu << 10, Messages: 4})
+		require.Equal(t, mtu == 1 || mtu == 2 || mtu == 4 || mtu == 8, err == nil, "%d KiB", mtu)
+	}
+}
+
 func start(t *testing.T, in *Initiator, o *Operation) ses.Handle {
 	t.Helper()
 	h, err := in.Start(o)

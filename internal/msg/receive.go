@@ -57,7 +57,7 @@ func (t *Target) aside(r *ses.Request, a *Arrival, d *Decision) {
 // of a mode without state.
 func (t *Target) whole(r *ses.Request, a *Arrival, d *Decision) {
 	var p plan
-	if why, code := t.check(r, a, nil, &p); why != ses.CheckNone {
+	if why, code := t.check(r, a, nil, &p); code != ses.RCOK {
 		d.refuse(why, code)
 		t.refused(r, a, d, &p)
 		return
@@ -97,7 +97,7 @@ func (t *Target) fragment(r *ses.Request, a *Arrival, d *Decision) {
 		m.base, m.cookie, m.limit, m.region = p.base, p.cookie, p.limit, p.region
 		m.at, m.entry, m.gen = atOf(r), p.entry, p.gen
 	}
-	if why != ses.CheckNone {
+	if code != ses.RCOK {
 		d.refuse(why, code)
 		if t.refused(r, a, d, &p); d.NACK {
 			return

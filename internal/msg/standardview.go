@@ -68,7 +68,7 @@ func (v *StandardView) at() uint32 { return binary.BigEndian.Uint32(v[8:]) & (0x
 // PutDefault writes the default response to a request: success, and the whole
 // message.
 func PutDefault(b *[ses.ResponseLen]byte, v *StandardView) {
-	binary.BigEndian.PutUint16(b[0:], uint16(ses.ResponseDefault)<<8|uint16(ses.RCOK))
+	*(*[2]byte)(b[0:]) = [2]byte{byte(ses.ResponseDefault), byte(ses.RCOK)}
 	*(*[6]byte)(b[2:]) = *(*[6]byte)(v[2:])  // message_id, ri_generation, job_id
 	*(*[4]byte)(b[8:]) = *(*[4]byte)(v[40:]) // request_length
 }

@@ -42,7 +42,7 @@ func (t *Target) check(r *ses.Request, a *Arrival, m *Record, p *plan) (ses.Chec
 		}
 		return ses.CheckNone, ses.RCOK
 	}
-	if why, code := t.locate(r, m, p); why != ses.CheckNone {
+	if why, code := t.locate(r, m, p); code != ses.RCOK {
 		return why, code
 	}
 	var ok bool
@@ -144,7 +144,7 @@ func (t *Target) checkMemory(r *ses.Request, mode ses.Mode, m *Record, p *plan) 
 	g := &t.regions[i]
 	p.region, p.cookie = t.regionSlots.handle(i), g.Cookie
 	p.base, p.limit = g.Base+r.BufferOffset, r.RequestLength
-	if why, code := g.check(r, p.extent); why != ses.CheckNone {
+	if why, code := g.check(r, p.extent); code != ses.RCOK {
 		return why, code
 	}
 	switch {

@@ -17,6 +17,11 @@ const (
 // derivedBits is the length of the KDF's output: a key and a mask for nonces.
 const derivedBits = (keyLen + nonceLen) * 8
 
+const (
+	derivedBlocks = (keyLen + nonceLen + blockLen - 1) / blockLen
+	maxInput      = 48 // bytes for the input of a block, with a context of the longest
+)
+
 // A cmac is AES-256-CMAC under a key (SP 800-38B). Safe for concurrent use.
 type cmac struct {
 	block cipher.Block
@@ -100,11 +105,11 @@ func (id *identity) context(b []byte) []byte {
 // derive is the KDF: counter mode of SP 800-108 with m as the function. Each block is
 // CMAC(i, label, 0, context, length in bits).
 func (m *cmac) derive(l label, id *identity) (key [keyLen]byte, mask [nonceLen]byte) {
-	var in [48]byte
+	var in [maxInput]byte
 	msg := id.context(append(in[:1], l[0], l[1], 0))
 	msg = binary.BigEndian.AppendUint16(msg, derivedBits)
-	var out [3 * blockLen]byte
-	for i := range 3 {
+	var out [derivedBlocks * blockLen]byte
+	for i := range derivedBlocks {
 		msg[0] = byte(i + 1)
 		block := m.sum(msg)
 		copy(out[i*blockLen:], block[:])

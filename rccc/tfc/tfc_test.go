@@ -47,6 +47,11 @@ func TestParamsCost(t *testing.T) {
 	for size, cells := range map[int64]int64{0: 1, 64: 1, 1500: 6, 4096: 17, 4150: 17} {
 		require.Equal(t, cells, p.Cost(size), "%d bytes", size)
 	}
+	for n := int64(1); n <= 17; n++ { // up to the last byte of a cell, and one more
+		full := n*p.cell - p.overhead
+		require.Equal(t, n, p.Cost(full), "%d bytes", full)
+		require.Equal(t, n+1, p.Cost(full+1), "%d bytes", full+1)
+	}
 	c := tableConfig
 	c.PktOverhead = 0
 	bare, err := NewParams(c)

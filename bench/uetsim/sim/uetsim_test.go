@@ -5,14 +5,22 @@ package sim
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/bench/fabric"
 )
 
 const workloads = "../../fabric/testdata/"
@@ -46,12 +54,17 @@ func TestScenarios(t *testing.T) {
 				continue
 			}
 			t.Run(s.name+"/"+strings.Join(flags, " "), func(t *testing.T) {
-				status, out, errs := uetsim(append(flags, "-scenario", s.name, "-v")...)
-				require.Zero(t, status, errs)
-				require.Contains(t, out, "what the chapters say")
-				require.NotRegexp(t, `(?i)\branks?\b`, s.about+out, "ranks are the figures': transfers and queues have hosts")
+				form := "-v"
 				if flags[0] == "-seed" && flags[1] == "1" {
-					asked = append(asked, wants(out)...)
+					form = "-json"
+				}
+				status, out, errs := uetsim(append(flags, "-scenario", s.name, form)...)
+				require.Zero(t, status, errs)
+				require.NotRegexp(t, `(?i)\branks?\b`, s.about+out, "ranks are the figures': transfers and queues have hosts")
+				if form == "-json" {
+					asked = append(asked, wants(t, out)...)
+				} else {
+					require.Contains(t, out, "what the chapters say")
 				}
 			})
 		}
@@ -68,42 +81,106 @@ func TestScenarios(t *testing.T) {
 
 var writeWants = flag.Bool("wants", false, "TestScenarios writes testdata/wants.txt")
 
-// wants is the set-up of a run, results on record, the transfers, and what the claims want, without
-// anything measured.
-func wants(out string) (all []string) {
-	head, claims, _ := strings.Cut(out, "what the chapters say")
-	head, tables, _ := strings.Cut(head, "\n\n")
-	all = append(all, "")
-	for line := range strings.Lines(head) {
-		if !strings.HasPrefix(line, "  ") { // of a table
-			all = append(all, strings.TrimSpace(line))
-		}
-	}
-	transfers := false
-	for line := range strings.Lines(head + tables) {
-		words := strings.Fields(line)
-		switch {
-		case strings.Contains(line, "on record"), strings.HasPrefix(strings.TrimSpace(line), "htsim"):
-			all = append(all, strings.Join(words, " "))
-		case len(words) == 0:
-			transfers = false
-		case strings.HasSuffix(line, "transfers:\n"):
-			transfers = true
-		case transfers && words[0] != "from":
-			if flow := "transfer " + strings.Join(words[:3], " "); !slices.Contains(all, flow) { // of another run
-				all = append(all, flow)
+// wants is the set-up of all runs, results on record, the transfers, the tables and notes, and what
+// the claims want, without anything measured.
+func wants(t *testing.T, out string) (all []string) {
+	var r struct {
+		Name, About string
+		Runs        []struct {
+			Name   string
+			Result struct {
+				Parameters map[string]any
+				Transfers  []struct{ Src, Dst, Bytes int }
 			}
 		}
+		Tables []table
+		Oracle []oracle
+		Claims []claim
+		Notes  []string
 	}
-	for line := range strings.Lines(claims) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "want ") {
-			want, _, _ := strings.Cut(line, ", got ")
-			all = append(all, "\t"+want)
-		} else if claim, ok := strings.CutPrefix(line, "ok "); ok {
-			all = append(all, strings.TrimSpace(claim))
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	add := func(format string, a ...any) {
+		if line := fmt.Sprintf(format, a...); line == "" || !slices.Contains(all, line) {
+			all = append(all, line)
 		}
 	}
+	add("")
+	add("%s: %s", r.Name, r.About)
+	for _, run := range r.Runs {
+		text := "run " + run.Name + ":"
+		for _, key := range slices.Sorted(maps.Keys(run.Result.Parameters)) {
+			if v := fmt.Sprint(run.Result.Parameters[key]); v != fmt.Sprint(r.Runs[0].Result.Parameters[key]) || run.Name == r.Runs[0].Name {
+				text += fmt.Sprintf(" %s=%s", key, v)
+			}
+		}
+		add("%s", text)
+		for _, f := range run.Result.Transfers {
+			add("transfer %d %d %d", f.Src, f.Dst, f.Bytes)
+		}
+	}
+	for _, o := range r.Oracle {
+		add("%v", o)
+	}
+	for _, model := range r.Tables {
+		add("table %s: %q", model.Title, model.Columns)
+		for _, row := range model.Rows {
+			require.Len(t, row, len(model.Columns)+1, row)
+			add("\t%s", row[0])
+		}
+	}
+	for _, c := range r.Claims {
+		add("%s", c.Text)
+		all = append(all, "\twant "+c.Want)
+	}
+	for _, n := range r.Notes {
+		add("note %s", measured.ReplaceAllString(n, "#"))
+	}
 	return all
+}
+
+var measured = regexp.MustCompile(`\d+(\.\d+)?`)
+
+// A signal in any run of a scenario ends the scenario: what has come until then is partial.
+func TestScenariosEndAtASignal(t *testing.T) {
+	for _, name := range []string{"credit", "dfc", "network", "spine"} {
+		calls, last := 0, math.MaxInt
+		run := func() error {
+			o, err := parseOptions([]string{"-scenario", name, "-node", "light", "-workers", "1"}, Baselines(), io.Discard)
+			require.NoError(t, err)
+			calls = 0
+			o.stop = func() bool { calls++; return calls > last }
+			_, err = o.execute()
+			if part := new(partError); errors.As(err, &part) {
+				_, wrong := o.finish(io.Discard, part.report, nil)
+				require.NoError(t, wrong, "what there is can be printed, even of no run")
+			}
+			return err
+		}
+		require.NoError(t, run())
+		all := calls
+		for part := range 6 {
+			last = all * part / 6
+			require.ErrorAs(t, run(), new(*partError), "%s: after %d of %d", name, last, all)
+		}
+		last = all - 1
+		require.ErrorAs(t, run(), new(*partError), "%s: in the last run", name)
+	}
+}
+
+// A source fills half as much of the core as two, and that is not what the chapter says.
+func TestCoreClaimNeedsBothSources(t *testing.T) {
+	o, err := parseOptions([]string{"-scenario", "credit", "-node", "light"}, Baselines(), io.Discard)
+	require.NoError(t, err)
+	flows := []fabric.Flow{flow(0, 4, 16_000_000), flow(2, 4, 16_000_000)}
+	for n := 1; n <= 2; n++ {
+		r := o.newReport()
+		require.NoError(t, r.coreClaim(o, flows[:n]))
+		var percent float64
+		_, err := fmt.Sscan(r.Claims[0].Got, &percent)
+		require.NoError(t, err)
+		require.InDelta(t, 25*n, percent, 0.5)
+		require.Equal(t, n == 2, r.Claims[0].OK)
+	}
 }
 
 // What overflows does so when the rates say, at other speeds, packet sizes and thresholds too.

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -90,7 +91,8 @@ func (r *report) keep(all []*variant) error {
 		if v.err != nil {
 			return v.err
 		}
-		if v.result == nil {
+		if v.result == nil { // the signal came before the run
+			part = cmp.Or(part, &partError{r, v.name, 0})
 			continue
 		}
 		r.Runs = append(r.Runs, namedRun{v.name, v.result, recorderOf(&v.config)})
