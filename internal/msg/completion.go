@@ -97,7 +97,7 @@ func (in *Initiator) RxData(now int64, y *ses.Reply, ev *Event) error {
 	*ev = Event{}
 	if !m.isSuccess(y) {
 		m.failed(failFatal, y.ReturnCode)
-	} else if n := uint32(y.PayloadLength); y.MessageOffset == 0 && n > m.mtu() && checkMTU("", n) == nil {
+	} else if n := uint32(y.PayloadLength); y.MessageOffset == 0 && n > m.mtu() && isMTU(n) {
 		m.failed(failFatal, ses.RCOpViolation) // of a target with a larger MTU, see askLength
 	} else if !m.take(y.MessageOffset, uint32(y.PayloadLength), ev) {
 		return ses.ErrRange

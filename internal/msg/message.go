@@ -86,7 +86,7 @@ func (m *message) mtu() uint32 { return 1024 << (m.kind >> kindMTU) }
 // for any length of the deferred send.
 func (m *message) takes(mtu uint32) bool {
 	return mtu < m.mtu() && m.form == ses.FormStandard && (m.is(kindCarries) || m.opcode() == ses.OpcodeRead) &&
-		!m.opcode().IsAtomic() && checkMTU("", mtu) == nil
+		!m.opcode().IsAtomic() && isMTU(mtu)
 }
 
 // cut changes the MTU of a message with nothing in flight.
