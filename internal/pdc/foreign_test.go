@@ -279,6 +279,26 @@ func TestPDCOpenedInAnothersName(t *testing.T) {
 	}
 }
 
+// The Start_PSN for which a stranger's PDC gives way is good while the stranger has the PDCID: the
+// initiator goes there once, and what is lost then comes some time-outs later.
+func TestStrangerGivesWayLater(t *testing.T) {
+	g := newPair(t, pairConfig{Config: Config{RTOInit: 3000 * ms}})
+	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN | pds.FlagAR, SPDCID: g.h.ID(), PSN: 0x5000_0000, ClearOffset: -1}
+	r, _ := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
+	g.submit(1, 1)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	for range 2 {
+		require.Len(t, g.send(g.a), 1, "lost")
+		g.wait(7000 * ms)
+	}
+	_, ok := g.b.m.PDC(r.ID.PDC)
+	require.True(t, ok)
+	g.settle()
+	require.Equal(t, []uint64{1}, g.a.take(EventImplicit, EventResponse))
+	_, ok = g.b.m.PDC(r.ID.PDC)
+	require.False(t, ok)
+}
+
 // A PDC that has been told to start elsewhere before has sent packets of two Start_PSNs. A target that has
 // begun again may have taken late ones of the first, so the PDC ends with the conflict and starts at no
 // third PSN: the bytes would be taken twice. A target of another make has no Start_PSN to offer.

@@ -206,9 +206,13 @@ const noPDC = MaxPDCs
 // period or the given number of periods before. The Start_PSN is derived from a secret, so no
 // state of the asked peer is kept. A later PDC between the same ends may have the same Start_PSN:
 // no packet of the first is under way by then, or the quarantine would not be over. held is the PDC
-// that has the sender's PDCID with another Start_PSN, 0: none.
+// that has the sender's PDCID with another Start_PSN, 0: none. The Start_PSN is then good for as
+// long as held lives: the sender obeys such a refusal once, and may lose the packets after.
 func (s *starts) startFor(now int64, b *inbound, held Handle, before uint64) pds.PSN {
 	period := uint64(now)>>startPeriod - before
+	if held != 0 {
+		period = 0
+	}
 	return pds.PSN(s.secret.Sum(b.src.Hi, b.src.Lo, b.dst.Hi, b.dst.Lo, uint64(b.spdcid), period, uint64(held)))
 }
 
