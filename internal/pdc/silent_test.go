@@ -223,6 +223,26 @@ func stalled(t *testing.T) *pair {
 	return g
 }
 
+// A packet lost beyond a window that has become smaller since waits for CACK, and nothing else is under
+// way that could bring the CACK.
+func TestStallWithALostPacket(t *testing.T) {
+	const n = 131
+	g := newPair(t, pairConfig{cwnd: 1 << 20, start: 500})
+	g.b.reply = guaranteed
+	g.submit(1, n)
+	ws := g.send(g.a)
+	require.Len(t, ws, n)
+	g.giveAll(g.giveAll(ws[:n-1]))
+	require.Len(t, g.a.take(EventResponse), n-1)
+	require.NoError(t, g.nack(pds.Nack{Code: pds.NackPSNOORWindow, PSN: 500 + n - 1}).Err)
+	for range 20 {
+		g.settle()
+		g.wait(ms / 4)
+	}
+	require.Equal(t, []uint64{n}, g.a.take(EventResponse))
+	require.Zero(t, g.a.m.Stats().RTOs)
+}
+
 // A PDC whose window is stuck has nothing outstanding; the answer to its ACK_REQ tells
 // that the target has gone, where retries have no end.
 func TestStallEndsWithATargetThatHasGone(t *testing.T) {

@@ -21,15 +21,16 @@ func (rec *recovery) auxiliary(now int64, p *PDC) {
 // stallsEven is the number of evenly spaced attempts to break a stall.
 const stallsEven = 8
 
-// blocked reports whether the peer's window keeps p from sending, and no sent
-// packet is outstanding.
+// blocked reports whether the peer's window keeps p from sending anything, again or for the first
+// time: CACK is that far behind what has been released here.
 func (p *PDC) blocked() bool {
-	return !p.tx.outstanding() && !p.tx.done() && !p.tx.inPeerWindow(p.tx.next)
+	return !p.tx.done() && !p.tx.inPeerWindow(p.tx.base)
 }
 
 // stalled breaks the clear stall. A window full of packets released here, but
 // holding the peer's CACK for want of a CLEAR, sends no packet that could carry a
-// CLEAR and has no packet that could time out. CLEAR_CMD brings the CLEAR; an
+// CLEAR and has no packet that could time out, or only packets lost beyond a window that has become
+// smaller. CLEAR_CMD brings the CLEAR; an
 // ACK_REQ, not answered by every target, and a probe in turn bring back the CACK.
 // The attempts go on until max_cack has moved, after stallsEven attempts less and
 // less often, and then no more times than a packet is sent again.
