@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
@@ -44,7 +45,7 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 			return n
 		}
 		prepare(reply, r)
-		e.takeACK(now, a, in, r)
+		e.takeACK(now, e.pds.Fast().TakeACK(now, a, in.Src), in, r)
 	} else {
 		e.Receive(now, in, reply, r)
 	}
@@ -151,8 +152,7 @@ func (e *Endpoint) takeACKs(now int64, acks []*view.AckCC, in, reply []Datagram,
 		}
 		x.Last, _ = e.pds.Fast().Run().Handle(i)
 		acknowledged(p, &reply[i], &r[i])
-		e.confirm(now, x, &in[i], &r[i])
-		e.source.followUp(now)
+		e.takeACK(now, x, &in[i], &r[i])
 	}
 	return true
 }
@@ -212,7 +212,7 @@ func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []D
 	y.Confirmed(acked)
 	n = e.pds.Fast().Run().Sent
 	h, _ := e.pds.Fast().Run().Handle(0)
-	e.describeMiddles(out[:n], p, 0, y, uint32(h-uint64(first))*y.MTU())
+	e.describeMiddles(out[:n], p, 0, y, msg.PacketHandle(h).Message(), uint32(h-uint64(first))*y.MTU())
 	if l.sent(n) {
 		e.source.goOn(now, &e.flows[id])
 	}

@@ -3,7 +3,6 @@
 package uetcc
 
 import (
-	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
@@ -28,19 +27,13 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	if !e.clock.even(now) {
 		return e.transmitBatchOdd(now, out)
 	}
-	for room := 0; n < len(out); {
-		grants := e.grantsDue(now)
-		if !grants && e.idle() {
-			break
-		}
-		if n == room { // a run looks at no more
-			if room += roomy(out[n:min(len(out), n+ccc.RunMax)]); n == room {
+	for n < len(out) {
+		k := 0
+		if !e.grantsDue(now) {
+			if e.idle() {
 				break
 			}
-		}
-		k := 0
-		if !grants {
-			k = e.transmitRun(now, out[n:room])
+			k = e.transmitRun(now, out[n:])
 		}
 		if k == 0 {
 			if !e.transmitOne(now, &out[n]) {
@@ -94,23 +87,27 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 }
 
 // transmitRun gives several packets of the PDC whose turn it is, see [pdc.FastPath.TransmitRun].
-// All of out, which is not empty, has room for the headers. It returns how many packets it gave.
+// The result is how many: 0 if the next packet is of another kind, or out, which is not empty, has no
+// room for headers.
 func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
-	id, some := e.pds.Fast().NextSender()
-	if !some {
+	id, most := e.pds.Fast().NextSender()
+	if most > 1 {
+		most = e.source.run(id, min(most, len(out)))
+	}
+	if most = roomy(out[:most]); most == 0 {
 		return 0
 	}
-	l, x := &e.source.leads[id], e.pds.Fast().Run()
-	p := e.pds.Fast().TransmitRun(now, e.source.run(id, len(out)))
+	p := e.pds.Fast().TransmitRun(now, most)
 	if p == nil {
 		return 0
 	}
+	x := e.pds.Fast().Run()
 	for k := 0; k < x.Sent; {
 		h, alike := x.Handle(k)
 		if alike > 1 || x.Sent == 1 { // else no two are of one message
 			if y, at, left := e.source.sender.Middle(msg.PacketHandle(h)); y != nil {
 				alike = min(int(left), alike)
-				e.describeMiddles(out[k:][:alike], p, k, y, at)
+				e.describeMiddles(out[k:][:alike], p, k, y, msg.PacketHandle(h).Message(), at)
 				k += alike
 				continue
 			}
@@ -118,35 +115,34 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		e.describeEdge(&out[k], p, k, h)
 		k++
 	}
-	if n = x.Sent; l.sent(n) {
+	if n = x.Sent; e.source.leads[id].sent(n) {
 		e.source.goOn(now, &e.flows[id])
 	}
 	return n
 }
 
-// describeMiddles describes the packets of p in the last Run from k on. y writes the semantic headers;
-// first is the first packet's offset in the message.
-func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle, first uint32) {
+// describeMiddles describes the packets of p in the last Run from k on, all of message m. y writes
+// the semantic headers; first is the first packet's offset in the message.
+func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle, m Handle, first uint32) {
 	x, mtu := e.pds.Fast().Run(), y.MTU()
-	h, _ := x.Handle(k)
-	m := msg.PacketHandle(h).Message()
 	for i := range out {
 		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
 		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
 		at := (*[ses.StandardLen]byte)(buf[pds.RequestLen:])
-		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k+i)
-		if x.HasTarget(k + i) {
-			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k+i)
+		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k)
+		if x.HasTarget(k) {
+			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k)
 			d.Packet = d.Packet[:pds.RequestCCLen+ses.StandardLen]
 			at = (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
 		}
 		y.Put(at, first, mtu)
 		d.Src, d.Dst = e.local, p.Peer()
-		d.Size, d.Entropy, d.TC, d.Retx = x.Size, x.Path(k+i), p.TC(), false
+		d.Size, d.Entropy, d.TC, d.Retx = x.Size, x.Path(k), p.TC(), false
 		to := &d.Payload
 		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, m, y.Cookie(), 0
 		first += mtu
+		k++
 	}
 }
 
