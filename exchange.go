@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
@@ -212,7 +211,7 @@ func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []D
 	y.Confirmed(acked)
 	n = e.pds.Fast().Run().Sent
 	h, _ := e.pds.Fast().Run().Handle(0)
-	e.describeMiddles(out[:n], p, 0, y, msg.PacketHandle(h).Message(), uint32(h-uint64(first))*y.MTU())
+	e.describeMiddles(out[:n], p, 0, y, uint32(h-uint64(first))*y.MTU())
 	if l.sent(n) {
 		e.source.goOn(now, &e.flows[id])
 	}

@@ -107,7 +107,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		if alike > 1 || x.Sent == 1 { // else no two are of one message
 			if y, at, left := e.source.sender.Middle(msg.PacketHandle(h)); y != nil {
 				alike = min(int(left), alike)
-				e.describeMiddles(out[k:][:alike], p, k, y, msg.PacketHandle(h).Message(), at)
+				e.describeMiddles(out[k:][:alike], p, k, y, at)
 				k += alike
 				continue
 			}
@@ -121,28 +121,29 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	return n
 }
 
-// describeMiddles describes the packets of p in the last Run from k on, all of message m. y writes
-// the semantic headers; first is the first packet's offset in the message.
-func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle, m Handle, first uint32) {
+// describeMiddles describes the packets of p in the last Run from k on. y writes the semantic headers;
+// first is the first packet's offset in the message.
+func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle, first uint32) {
 	x, mtu := e.pds.Fast().Run(), y.MTU()
+	h, _ := x.Handle(k)
+	m := msg.PacketHandle(h).Message()
 	for i := range out {
 		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
 		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
 		at := (*[ses.StandardLen]byte)(buf[pds.RequestLen:])
-		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k)
-		if x.HasTarget(k) {
-			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k)
+		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k+i)
+		if x.HasTarget(k + i) {
+			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k+i)
 			d.Packet = d.Packet[:pds.RequestCCLen+ses.StandardLen]
 			at = (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
 		}
 		y.Put(at, first, mtu)
 		d.Src, d.Dst = e.local, p.Peer()
-		d.Size, d.Entropy, d.TC, d.Retx = x.Size, x.Path(k), p.TC(), false
+		d.Size, d.Entropy, d.TC, d.Retx = x.Size, x.Path(k+i), p.TC(), false
 		to := &d.Payload
 		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, m, y.Cookie(), 0
 		first += mtu
-		k++
 	}
 }
 
