@@ -21,48 +21,43 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	}
 	if b := in.Packet; len(b) >= ackedLen && in.Trimmed == 0 {
 		if a := (*view.AckCC)(b); a.Plain() {
-			e.takeACK(now, a, in, r)
+			e.takeACK(now, e.pds.Fast().TakeACK(now, a, in.Src), in, r)
 			return
 		}
 	}
 	e.recv.receiveGeneralACK(now, in, r)
 }
 
-// takeACK is receiveACK for the plain ACK_CC a of a packet in that is as long as one with a
-// response, with r prepared.
-func (e *Endpoint) takeACK(now int64, a *view.AckCC, in *Datagram, r *Received) {
-	x := e.pds.Fast().TakeACK(now, a, in.Src)
+// takeACK settles the packets x that the plain ACK_CC in, with a response, has confirmed, with r
+// prepared. Without such packets the general way is left.
+func (e *Endpoint) takeACK(now int64, x pdc.Confirmed, in *Datagram, r *Received) {
 	if x.N == 0 {
 		e.recv.receiveGeneralACK(now, in, r)
 		return
 	}
 	r.PDC, r.Payload = x.PDC, ackedLen
-	e.confirm(now, x, in, r)
+	var ev msg.Event
+	last := msg.PacketHandle(x.Last)
+	if !e.source.sender.Confirm(last, x.N, (*[ses.ResponseLen]byte)(in.Packet[pds.AckCCLen:]), &ev) {
+		e.recv.confirmAny(now, in, x, r)
+	} else if ev.Kind == msg.EventDone {
+		e.source.finish(now, last.Message(), &ev)
+	}
 	if e.source.leads[x.PDC.ID()].ahead <= submitLow {
 		e.source.refill(now, x.PDC)
 	}
 	e.source.followUp(now)
 }
 
-// confirm settles the packets that an acknowledgement with a response has confirmed.
-func (e *Endpoint) confirm(now int64, x pdc.Confirmed, in *Datagram, r *Received) {
-	last := msg.PacketHandle(x.Last)
-	var ev msg.Event
-	switch {
-	case isAnswer(x.Last):
-		e.source.settled(now, &pdc.Event{
-			Kind: pdc.EventImplicit, PDC: x.PDC, Handle: x.Last + 1 - uint64(x.N), More: uint16(x.N - 1),
-		})
-	case !e.source.sender.Confirm(last, x.N, (*[ses.ResponseLen]byte)(in.Packet[pds.AckCCLen:]), &ev):
-		e.recv.confirmAny(now, in, x, r)
-	case ev.Kind == msg.EventDone:
-		e.source.finish(now, last.Message(), &ev)
-	}
-}
-
-// confirmAny settles the packets that an acknowledgement confirms: the last of them by the
+// confirmAny settles the packets that an acknowledgement confirms: of a message the last by the
 // response, the others by the acknowledgement alone.
 func (x *receiver) confirmAny(now int64, in *Datagram, c pdc.Confirmed, r *Received) {
+	if isAnswer(c.Last) {
+		x.source.settled(now, &pdc.Event{
+			Kind: pdc.EventImplicit, PDC: c.PDC, Handle: c.Last + 1 - uint64(c.N), More: uint16(c.N - 1),
+		})
+		return
+	}
 	x.res.ID.PDC, x.res.Header, x.res.Handle, x.res.Next = c.PDC, pds.AckCCLen, c.Last, pds.NextResponse
 	x.onResponse(now, in.Packet, r)
 	if c.N > 1 {

@@ -44,7 +44,7 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 			return n
 		}
 		prepare(reply, r)
-		e.takeACK(now, a, in, r)
+		e.takeACK(now, e.pds.Fast().TakeACK(now, a, in.Src), in, r)
 	} else {
 		e.Receive(now, in, reply, r)
 	}
@@ -151,8 +151,7 @@ func (e *Endpoint) takeACKs(now int64, acks []*view.AckCC, in, reply []Datagram,
 		}
 		x.Last, _ = e.pds.Fast().Run().Handle(i)
 		acknowledged(p, &reply[i], &r[i])
-		e.confirm(now, x, &in[i], &r[i])
-		e.source.followUp(now)
+		e.takeACK(now, x, &in[i], &r[i])
 	}
 	return true
 }

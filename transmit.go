@@ -3,7 +3,6 @@
 package uetcc
 
 import (
-	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
@@ -28,19 +27,13 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	if !e.clock.even(now) {
 		return e.transmitBatchOdd(now, out)
 	}
-	for room := 0; n < len(out); {
-		grants := e.grantsDue(now)
-		if !grants && e.idle() {
-			break
-		}
-		if n == room { // a run looks at no more
-			if room += roomy(out[n:min(len(out), n+ccc.RunMax)]); n == room {
+	for n < len(out) {
+		k := 0
+		if !e.grantsDue(now) {
+			if e.idle() {
 				break
 			}
-		}
-		k := 0
-		if !grants {
-			k = e.transmitRun(now, out[n:room])
+			k = e.transmitRun(now, out[n:])
 		}
 		if k == 0 {
 			if !e.transmitOne(now, &out[n]) {
@@ -94,17 +87,21 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 }
 
 // transmitRun gives several packets of the PDC whose turn it is, see [pdc.FastPath.TransmitRun].
-// All of out, which is not empty, has room for the headers. It returns how many packets it gave.
+// The result is how many: 0 if the next packet is of another kind, or out, which is not empty, has no
+// room for headers.
 func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
-	id, some := e.pds.Fast().NextSender()
-	if !some {
+	id, most := e.pds.Fast().NextSender()
+	if most > 1 {
+		most = e.source.run(id, min(most, len(out)))
+	}
+	if most = roomy(out[:most]); most == 0 {
 		return 0
 	}
-	l, x := &e.source.leads[id], e.pds.Fast().Run()
-	p := e.pds.Fast().TransmitRun(now, e.source.run(id, len(out)))
+	p := e.pds.Fast().TransmitRun(now, most)
 	if p == nil {
 		return 0
 	}
+	x := e.pds.Fast().Run()
 	for k := 0; k < x.Sent; {
 		h, alike := x.Handle(k)
 		if alike > 1 || x.Sent == 1 { // else no two are of one message
@@ -118,7 +115,7 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		e.describeEdge(&out[k], p, k, h)
 		k++
 	}
-	if n = x.Sent; l.sent(n) {
+	if n = x.Sent; e.source.leads[id].sent(n) {
 		e.source.goOn(now, &e.flows[id])
 	}
 	return n

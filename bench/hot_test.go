@@ -196,7 +196,7 @@ var hot = []struct {
 	{"pds", "PatchClearPSN", 0},
 
 	{"internal/pdc", "(*recvWindow).Classify", noBounds},
-	{"internal/pdc", "(*recvWindow).Accept", noBounds},
+	{"internal/pdc", "(*recvWindow).Accept", inlines | noBounds},
 	{"internal/pdc", "(*recvWindow).acceptAt", noBounds},
 	{"internal/pdc", "(*recvWindow).advance", noBounds},
 	{"internal/pdc", "(*recvWindow).pull", noBounds},

@@ -94,7 +94,7 @@ func TestAmendRefuses(t *testing.T) {
 	require.NoError(t, amend(1), "the PDC's own place")
 	g.b.m.mem.responses.free = 0
 	require.ErrorIs(t, amend(2), ErrStale)
-	g.b.m.get(h).rx.Accept(g.b.m.mem.far(g.b.m.get(h)), request(t, ws[2]).PSN)
+	g.b.m.get(h).rx.Accept(g.b.m.mem.far(g.b.m.get(h)), request(t, ws[2]).PSN-g.b.m.get(h).rx.Missing())
 	require.ErrorIs(t, amend(2), ErrNoStore, "all places are taken: too late in any case")
 
 	_, err := g.b.m.Amend(g.now, h, amendIn(g, ws[0]), &guaranteed, out[:ReplyMax-1])

@@ -36,7 +36,7 @@ func BenchmarkRecvWindow(b *testing.B) {
 			for b.Loop() {
 				psn := pds.PSN(o.psn(i))
 				if w.Classify(f, psn, defaultRange) == arrivalNew {
-					w.Accept(f, psn)
+					w.Accept(f, psn-w.Missing())
 				}
 				sinkU64 += w.SACK(f, w.SACKBase(psn))
 				i++

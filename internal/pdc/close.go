@@ -132,7 +132,7 @@ func (l *life) closeCmd(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 		if p.is(flagClose) {
 			return ErrStale
 		}
-		p.rx.Accept(l.mem.far(p), b.psn)
+		p.rx.Accept(l.mem.far(p), b.psn-p.rx.Missing())
 		p.closePSN = b.psn
 		p.flags |= flagClose
 	case arrivalOutside:

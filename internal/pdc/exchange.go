@@ -41,15 +41,8 @@ func (f *FastPath) Exchange(
 		return nil, 0
 	}
 	w, x, last := &p.tx, &m.run, acks[len(acks)-1]
-	x.ahead, x.counted, x.from, x.span = p.ahead, p.counted, first, end-first
-	x.Acks, x.Most, x.unlike = len(acks), 0, true
-	n := m.learn(now, p, acks[0], 0, w.base)
-	for i, k := uint32(1), n; int(i) < len(acks) && k != 0; i++ {
-		if k = m.learn(now, p, acks[i], i, w.base+n); k == 0 {
-			n = 0
-		}
-		n += k
-	}
+	x.from, x.span, x.Acks, x.Most, x.unlike = first, end-first, len(acks), 0, true
+	n, newest := m.learn(now, p, acks)
 	if n == 0 {
 		return nil, 0
 	}
@@ -77,6 +70,11 @@ func (f *FastPath) Exchange(
 	if !m.cc.Exchange(ccc.Handle(p.handle), now, &x.Run) {
 		return nil, 0
 	}
+	if newest.sends == copiesFirst {
+		p.took = tookOf(now - newest.sentAt)
+	} else {
+		p.took = p.tookLate(m.p, now-newest.sentAt, newest.rtos)
+	}
 	if last.Cumulative() {
 		if at := w.base % rowLen; at+n < rowLen {
 			r := &m.mem.row[w.first]
@@ -89,7 +87,7 @@ func (f *FastPath) Exchange(
 	} else {
 		p.takeOne(m, last)
 	}
-	p.ahead, p.counted, p.took = x.ahead, x.counted, x.took
+	p.ahead, p.counted = x.ahead, x.counted
 	p.activeAt = now
 	m.stats.Received += uint64(len(acks))
 	m.target.in.awaited = false
@@ -115,46 +113,51 @@ func (f *FastPath) Exchange(
 	return p, n
 }
 
-// learn notes in m.run what acknowledgement i tells of packets of p from base on, with handles as
-// Exchange takes them, and returns the number of packets. The number is 0 if the acknowledgement is not
+// learn notes in m.run what acknowledgements tell of packets of p, with handles as Exchange takes
+// them, and returns the number of packets and the last. The number is 0 if an acknowledgement is not
 // for Exchange.
-func (m *Manager) learn(now int64, p *PDC, a *view.AckCC, i, base uint32) uint32 {
+func (m *Manager) learn(now int64, p *PDC, acks []*view.AckCC) (packets uint32, last *packet) {
 	w, mem, x := &p.tx, m.mem, &m.run
-	r, at, n := &mem.row[w.first], base%rowLen, w.offset(a.CACK())+1-base
-	if !a.Cumulative() {
-		if r, at, n = w.named(mem, a), w.offset(a.AckPSN())%rowLen, 1; r == nil {
-			return 0
+	x.ahead, x.counted = p.ahead, p.counted
+	base, r := w.base, &mem.row[w.first]
+	for i := 0; ; {
+		a, at := acks[i], base%rowLen
+		n := w.offset(a.CACK()) + 1 - base
+		if !a.Cumulative() { // and alone
+			if r, at, n = w.named(mem, a), w.offset(a.AckPSN())%rowLen, 1; r == nil {
+				return 0, nil
+			}
+		} else {
+			if n-1 >= r.flying(at) || r.released != 0 || n != 1 && r.size == 0 {
+				return 0, nil
+			}
+			if at+n == rowLen && mem.row[w.rowOf(mem, base+n)].released != 0 { // base will be there
+				return 0, nil
+			}
 		}
-	} else {
-		if i != 0 && (base^w.base) >= rowLen {
+		at += n - 1
+		h := mem.handle(r, at)
+		if h-x.from >= x.span {
+			return 0, nil
+		}
+		pkt, y := mem.record(r, at), &x.News[i%ccc.RunMax]
+		x.handles[i%ccc.RunMax] = h
+		y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
+		if units := a.RcvdBytes(); units != 0 {
+			ahead := max(int64(x.ahead)-y.Bytes()+x.counted.Advance(units), 0)
+			if ahead >= pds.ByteUnit {
+				return 0, nil
+			}
+			x.ahead = int32(ahead)
+		}
+		base += n
+		if i++; i == len(acks) {
+			return base - w.base, pkt
+		}
+		if base%rowLen == 0 {
 			r = &mem.row[w.rowOf(mem, base)]
 		}
-		if n-1 >= r.flying(at) || r.released != 0 || n != 1 && r.size == 0 {
-			return 0
-		}
-		if at+n == rowLen && mem.row[w.rowOf(mem, base+n)].released != 0 { // base will be there
-			return 0
-		}
 	}
-	at += n - 1
-	h := mem.handle(r, at)
-	if h-x.from >= x.span {
-		return 0
-	}
-	pkt, y := mem.record(r, at), &x.News[i%ccc.RunMax]
-	x.handles[i%ccc.RunMax], x.took = h, tookOf(now-pkt.sentAt)
-	if pkt.sends != copiesFirst {
-		x.took = p.tookLate(m.p, now-pkt.sentAt, pkt.rtos)
-	}
-	y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
-	if units := a.RcvdBytes(); units != 0 {
-		ahead := max(int64(x.ahead)-y.Bytes()+x.counted.Advance(units), 0)
-		if ahead >= pds.ByteUnit {
-			return 0
-		}
-		x.ahead = int32(ahead)
-	}
-	return n
 }
 
 // exchangeCredit is Exchange for acknowledgements with credit.

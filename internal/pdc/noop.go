@@ -46,7 +46,7 @@ func (t *target) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) (
 		if b.psn == p.rx.Missing() {
 			p.flags &^= flagGap
 		}
-		p.rx.Accept(t.mem.far(p), b.psn)
+		p.rx.Accept(t.mem.far(p), b.psn-p.rx.Missing())
 		t.turn(p)
 		fresh = true
 	case arrivalOutside:

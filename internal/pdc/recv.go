@@ -185,12 +185,13 @@ func (w *recvWindow) has(f far, psn pds.PSN) bool {
 	return w.edge.After(psn) || w.bit(f, psn) != 0
 }
 
-// Accept marks psn as arrived. The caller has seen [arrivalNew].
-func (w *recvWindow) Accept(f far, psn pds.PSN) {
-	if psn -= w.edge; psn-1 >= nearLen-1 {
-		w.acceptAt(f, psn)
+// Accept marks the PSN so far ahead of [recvWindow.Missing] as arrived. The caller has seen
+// [arrivalNew].
+func (w *recvWindow) Accept(f far, ahead pds.PSN) {
+	if ahead-1 >= nearLen-1 {
+		w.acceptAt(f, ahead)
 	} else {
-		w.near |= 1 << psn
+		w.near |= 1 << ahead
 		w.seen = seenAhead
 	}
 }

@@ -112,7 +112,7 @@ func stepRecv(t *testing.T, r *rand.Rand, w *recvWindow, f far, d *dumbWindow, n
 		}
 		d.got[x] = true
 		d.max = max(d.max, x)
-		w.Accept(f, pds.PSN(x))
+		w.Accept(f, pds.PSN(x)-w.Missing())
 	}
 	if r.IntN(6) == 0 { // a CLEAR of something that has arrived
 		c := d.cack + r.Int64N(d.missing()-d.cack)
@@ -181,7 +181,7 @@ func TestRecvWindowOneLate(t *testing.T) {
 // takeRecv lets packet x, which is new, arrive and compares all that can be asked.
 func takeRecv(t *testing.T, w *recvWindow, f far, d *dumbWindow, x int64) {
 	require.Equal(t, arrivalNew, w.Classify(f, pds.PSN(x), MaxRange))
-	w.Accept(f, pds.PSN(x))
+	w.Accept(f, pds.PSN(x)-w.Missing())
 	d.got[x] = true
 	d.max = max(d.max, x)
 	d.advance()
@@ -204,8 +204,8 @@ func TestRecvWindowClear(t *testing.T) {
 	var w recvWindow
 	f := newFar(t)
 	w.Init(0xffff_fffe)
-	w.Accept(f, 0xffff_fffe)
-	w.Accept(f, 0)
+	w.Accept(f, 0xffff_fffe-w.Missing())
+	w.Accept(f, 0-w.Missing())
 	for _, tc := range []struct {
 		name      string
 		c         pds.PSN
@@ -232,7 +232,7 @@ func TestRecvWindowRoveShowsEverything(t *testing.T) {
 	w.Init(100)
 	for x := pds.PSN(101); x < 100+5000; x++ {
 		if x%3 != 0 {
-			w.Accept(f, x)
+			w.Accept(f, x-w.Missing())
 		}
 	}
 	shown := map[pds.PSN]bool{}
@@ -256,7 +256,7 @@ func TestRecvWindowAllocs(t *testing.T) {
 		if w.Classify(f, p, MaxRange) != arrivalNew {
 			panic("not new")
 		}
-		w.Accept(f, p)
+		w.Accept(f, p-w.Missing())
 		w.SACK(f, w.SACKBase(p))
 		i++
 	})

@@ -156,7 +156,7 @@ func (w *answers) ackDue(p *PDC) bool { return int64(p.ackBytes) >= w.p.ackAll }
 // accept marks a request as received. first reports the first acceptance.
 func (t *target) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first bool) {
 	first = p.rx.seen == seenNothing
-	p.rx.Accept(t.mem.far(p), psn)
+	p.rx.Accept(t.mem.far(p), psn-p.rx.Missing())
 	p.count(t.p, size, payload)
 	p.flags &^= flagGap
 	t.stats.Requests++

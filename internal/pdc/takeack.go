@@ -70,7 +70,9 @@ func (f *FastPath) TakeACK(now int64, a *view.AckCC, src Addr) (x Confirmed) {
 		m.source.overtake(now, p, known, known, a.RcvdBytes(), knownOOO(a.OOOCount()))
 	}
 	if m.cc.Exchange(ccc.Handle(p.handle), now, &m.run.Run) {
-		m.sched.release(p)
+		if m.cc.Waiters(p.cc).Head != 0 {
+			m.sched.release(p)
+		}
 	} else {
 		m.source.feedAny(now, p, whole, last, n)
 	}
@@ -80,7 +82,9 @@ func (f *FastPath) TakeACK(now int64, a *view.AckCC, src Addr) (x Confirmed) {
 			m.source.mayResend(now, p)
 		}
 	}
-	m.source.tookACKs(now, p)
+	if w.next != w.tail && !p.is(flagOnData) || w.rtoAt < p.timerAt {
+		m.source.tookACKs(now, p)
+	}
 	return Confirmed{p.handle, n, h}
 }
 

@@ -89,7 +89,7 @@ func (t *target) takeAhead(now int64, p *PDC, x *Taken, out *[pds.AckCCLen]byte)
 	if !t.mem.isOpen(p, x) || ahead >= t.p.ranges || w.near>>ahead&1 != 0 || !w.reaches(clear) {
 		return 0, false
 	}
-	w.Accept(t.mem.far(p), psn)
+	w.Accept(t.mem.far(p), pds.PSN(ahead))
 	t.taken(now, p, clear)
 	p.count(t.p, x.Size, x.Payload)
 	if !t.reply.ackWanted(p, flags, x.CE) && !t.reply.ackDue(p) {

@@ -24,8 +24,7 @@ type Run struct {
 
 	from, span uint64 // the handles that may be told of, and sent: the first, and how many
 
-	ahead   int32 // what PDC.ahead, counted and took become
-	took    uint32
+	ahead   int32 // what PDC.ahead and counted become
 	counted nscc.RcvdTracker
 
 	handles [ccc.RunMax]uint64
@@ -62,9 +61,17 @@ func (x *Run) PutTarget(b *[pds.RequestCCLen]byte, k int) {
 	x.heads.PutTarget(b, x.cccID, uint32(rccc.QuantaOf(x.targets[uint(k)%ccc.RunMax])))
 }
 
-// NextSender returns the next PDC to send data; false: nobody waits for a turn.
-func (f *FastPath) NextSender() (pds.PDCID, bool) {
-	return f.sched.data.next(), f.sched.data.len() != 0
+// NextSender returns the next PDC to send data, and how many packets may be a run: 0, nobody waits
+// for a turn; 1, others have turns, too; or [ccc.RunMax].
+func (f *FastPath) NextSender() (id pds.PDCID, most int) {
+	switch f.sched.data.len() {
+	case 0:
+	case 1:
+		most = ccc.RunMax
+	default:
+		most = 1
+	}
+	return f.sched.data.next(), most
 }
 
 // TransmitRun is [Manager.Transmit] for nearly all packets, up to most, at least 1: new
