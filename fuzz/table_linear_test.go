@@ -247,19 +247,21 @@ func checkHistory(history []porcupine.Operation, capacity int) string {
 }
 
 // mostInUse is the number of ids that may have been taken at some time during
-// refusal: those of the handles that may have been live, and one for each other open
-// that ran, as it may lose the race and give its id back only at its end.
+// refusal: those of the handles that may have been live, and one for each other open or
+// close that ran. An open may lose the race and give its id back only at its end; a close may
+// be about to free an id of a handle that another close has ended.
 func mostInUse(history []porcupine.Operation, refusal porcupine.Operation) int {
 	running, live := 0, map[tableResult]bool{}
 	for _, op := range history {
 		h := op.Output.(tableResult)
-		if op.Input.(tableOp).kind != 'o' || op.Call == refusal.Call || op.Call > refusal.Return {
+		kind := op.Input.(tableOp).kind
+		if kind == 'f' || op.Call == refusal.Call || op.Call > refusal.Return {
 			continue
 		}
 		if op.Return >= refusal.Call {
 			running++
 		}
-		if uint32(h) < resting {
+		if kind == 'o' && uint32(h) < resting {
 			live[h] = true
 		}
 	}
