@@ -65,13 +65,15 @@
 //
 // # Runs so far
 //
-// Fresh seeds of 29 November 2026: delivery contexts from 340,000,000 on (3,500 seeds, 28,242,921 packets, no
-// failure), endpoints from there on (3,900 seeds, 29,301,257 packets, no failure). Four seeds had
-// failed before. In 320,000,979 refusals for want of a PDC counted as demands of a Start_PSN.
+// Fresh seeds of 29 November 2026: endpoints from 360,000,000 on (20,000 seeds, 158,619,256 packets, no failure).
+// Seeds before had failed. In 320,000,979 refusals for want of a PDC counted as demands of a Start_PSN.
 // In 320,004,712 a target kept the PDC of a silent peer for ever, with a NOOP that could not go. In 320,008,676
 // a crowded target asked for the same two Start_PSNs in turn, and late packets opened the PDC at the one that
 // the initiator had left. In 320,008,068 the forger sent a SYN packet in another's name where targets expect
-// later PSNs, as TSS rules out: endpoints had not been told.
+// later PSNs, as TSS rules out: endpoints had not been told. In 350,003,586 the Start_PSN for which a stranger's PDC
+// gives way had run out when packets lost twice came at last. A change of that day had seed 94 of the contexts
+// wait for ever, with a lost packet beyond a window that had become smaller: no PDC in that state counted as stalled.
+// Not mended: in 360,002,766 of the contexts an ordered PDC goes back to the same gap twice within NACK_Retx_Time.
 //
 // Fresh seeds of 28 November 2026, on two busy cores: delivery contexts from 210,000,000 on (1,080 seeds,
 // 8,689,611 packets, no failure), endpoints from 220,000,000 on (1,500 seeds, 11,062,111 packets, no failure).
