@@ -39,7 +39,7 @@ func (s *source) stalled(now int64, p *PDC) {
 		return
 	}
 	ask := ctlAckReq
-	if p.stalls%2 != 0 && p.knowsProbes() {
+	if (p.stalls%2 != 0 || p.tx.outstanding()) && p.knowsProbes() { // an answer about a packet under way would time the packet
 		ask = ctlProbe
 	}
 	s.stats.StallBreaks++
