@@ -29,17 +29,18 @@ func (p *PDC) blocked() bool {
 
 // stalled breaks the clear stall. A window full of packets released here, but
 // holding the peer's CACK for want of a CLEAR, sends no packet that could carry a
-// CLEAR and has no packet that could time out, or only packets lost beyond a window that has become
-// smaller. CLEAR_CMD brings the CLEAR; an
-// ACK_REQ, not answered by every target, and a probe in turn bring back the CACK.
-// The attempts go on until max_cack has moved, after stallsEven attempts less and
-// less often, and then no more times than a packet is sent again.
+// CLEAR and has no packet that could time out, or only packets lost beyond a window
+// that has become smaller. CLEAR_CMD brings the CLEAR; an ACK_REQ, not answered by every
+// target, and a probe in turn bring back the CACK, and with packets under way a probe
+// alone, since an answer about a packet would time the packet. The attempts go on until
+// max_cack has moved, after stallsEven attempts less and less often, and then no more
+// times than a packet is sent again.
 func (s *source) stalled(now int64, p *PDC) {
 	if !p.blocked() || p.auxAt != never { // not so, or under way
 		return
 	}
 	ask := ctlAckReq
-	if (p.stalls%2 != 0 || p.tx.outstanding()) && p.knowsProbes() { // an answer about a packet under way would time the packet
+	if (p.stalls%2 != 0 || p.tx.outstanding()) && p.knowsProbes() {
 		ask = ctlProbe
 	}
 	s.stats.StallBreaks++
