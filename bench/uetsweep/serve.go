@@ -167,7 +167,12 @@ func (h *host) offer(ctx context.Context, lease time.Duration) error {
 	if err := h.offerJobs(ctx, stream); err != nil {
 		return err
 	}
-	_, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+	// A killed server's record of what is dealt may be older than its queue, so that a job counts as
+	// dealt and acknowledged that is neither. A new consumer deals all that the queue holds.
+	if err := stream.DeleteConsumer(ctx, jobConsumer); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return err
+	}
+	_, err = stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: jobConsumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: lease, MaxAckPending: -1,
 	})
 	return err
