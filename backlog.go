@@ -4,8 +4,8 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/hw/hbm"
-	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 )
 

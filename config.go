@@ -14,12 +14,13 @@ import (
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/msg"
-	"github.com/uetcc/uetcc/internal/pdc"
+	engine "github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -276,12 +277,12 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err != nil {
 		return err
 	}
-	p, err := pdc.NewParams(c.PDS)
+	p, err := engine.NewParams(c.PDS)
 	if err != nil {
 		return err
 	}
 	e.recv.ackData, e.replyMax = uint32(p.MaxAckData()), max(HeaderMax, p.ReplyMax())
-	table, err := pdc.NewTable(c.PDCs)
+	table, err := engine.NewTable(c.PDCs)
 	if err != nil {
 		return err
 	}
@@ -290,7 +291,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err := e.newCC(c, &cp, ids); err != nil {
 		return err
 	}
-	e.pds, err = pdc.NewManager(pdc.ManagerConfig{
+	e.pds, err = engine.NewManager(engine.ManagerConfig{
 		Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Algorithm: c.Algorithm,
 		Spare: e.contexts.Stats().Capacity - c.Contexts, TargetTC: c.AnswerTC, Memory: c.Memory,
 		Awaited: func(h pdc.Handle) bool { return e.target.Awaited(uint64(h)) },

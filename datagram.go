@@ -3,8 +3,8 @@
 package uetcc
 
 import (
-	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // udpLen is the length of the UDP header, part of the nominal size.

@@ -75,8 +75,8 @@
 // the reply is sent. Replies need the room [Endpoint.ReplyMax].
 //
 // Each layer is usable alone: nscc is window arithmetic, pds and ses are codecs, pds/frame
-// reads and writes whole packets, pds/pdc has the lock-free table of PDCs, ccc shares windows
-// between connections.
+// reads and writes whole packets, pds/pdctable has the lock-free table of PDCs, ccc shares
+// windows between connections.
 //
 // # Sources
 //

@@ -5,7 +5,7 @@ package uetcc
 import (
 	"log/slog"
 
-	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 

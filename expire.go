@@ -5,8 +5,8 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
-	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // A hand goes round over all messages, as over the face of a clock, and ends messages standing

@@ -4,7 +4,7 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/internal/msg"
-	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
 

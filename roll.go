@@ -3,9 +3,9 @@
 package uetcc
 
 import (
-	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 )
 
 // A roll lists the messages waiting for data on a PDC, by entry, oldest first. When the PDC

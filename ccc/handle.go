@@ -6,7 +6,7 @@ package ccc
 // the position in every slab, and the generation in the high 16. The generation of
 // a life is odd, so the zero Handle names nothing, and a handle of a past life
 // never matches a later life. Handles come with indices: from the tables of
-// packages ccc and pds/pdc, or [NewHandle].
+// packages ccc and pds/pdctable, or [NewHandle].
 type Handle uint32
 
 // NewHandle builds a handle from index and generation.

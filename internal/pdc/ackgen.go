@@ -76,7 +76,7 @@ func (w *answers) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 	if st.Type == pds.CCCredit {
 		v.SetCredit(&pds.CreditState{Credit: st.Credit, OOOCount: uint16(ooo)})
 	} else {
-		v.SetNSCC(st.Service, st.penalty(), p.rcvdUnits(), uint16(ooo))
+		v.SetNSCC(st.Service, penalty(st), p.rcvdUnits(), uint16(ooo))
 	}
 	return pds.AckCCLen
 }

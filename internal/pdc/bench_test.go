@@ -56,7 +56,7 @@ func BenchmarkSendWindow(b *testing.B) {
 		b.Fatal(err)
 	}
 	setup := func() (*memory, *sendWindow) {
-		m, _ := newMemory(MemoryConfig{pdcs: 1, Chunks: defaultRange/chunkLen + 1})
+		m, _ := newMemory(memoryConfig{MemoryConfig: MemoryConfig{Chunks: defaultRange/chunkLen + 1}, pdcs: 1})
 		w := new(sendWindow)
 		w.Init(&p, m, 1, 0)
 		for range defaultRange {
@@ -97,7 +97,7 @@ func BenchmarkSendWindow(b *testing.B) {
 	})
 	b.Run("op=send+ack", func(b *testing.B) {
 		b.ReportAllocs()
-		m, _ := newMemory(MemoryConfig{pdcs: 1, Chunks: 4})
+		m, _ := newMemory(memoryConfig{MemoryConfig: MemoryConfig{Chunks: 4}, pdcs: 1})
 		w := new(sendWindow)
 		w.Init(&p, m, 1, 0)
 		psn := pds.PSN(0)

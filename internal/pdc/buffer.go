@@ -87,7 +87,7 @@ func (t *target) turn(p *PDC) {
 func (m *Manager) Replay() (id RxID, buffer uint16) {
 	for m.target.turns.len() != 0 {
 		p := &m.pdc[m.target.turns.next()]
-		if p.state.live() {
+		if live(p.state) {
 			if i := m.mem.turnDue(p); i != 0 {
 				e := &m.mem.responses.slot[i]
 				return RxID{p.handle, e.psn}, e.len

@@ -180,7 +180,7 @@ func (m *memory) closable(p *PDC) bool {
 // acknowledgement covers both. Responses possibly unseen by the initiator keep the PDC open:
 // the CLOSE_CMD will come again.
 func (l *life) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, bool) {
-	if !p.is(flagClose) || !p.state.live() {
+	if !p.is(flagClose) || !live(p.state) {
 		return 0, false
 	}
 	if _, owed := l.mem.owed(p); !l.mem.closable(p) || p.resp.head != 0 || owed {

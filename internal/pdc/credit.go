@@ -77,7 +77,7 @@ func (rec *recovery) failDenied(now int64, c ccc.Handle) {
 	for i := range rec.pdc {
 		p := &rec.pdc[i]
 		switch {
-		case p.cc != c || !p.state.live() || p.tx.done() || rec.mem.events.free() < rec.mem.reserve:
+		case p.cc != c || !live(p.state) || p.tx.done() || rec.mem.events.free() < rec.mem.reserve:
 		case p.is(flagInitiator):
 			rec.life.fail(now, p, CauseNoCredit)
 		default:

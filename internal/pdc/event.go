@@ -30,47 +30,6 @@ var eventNames = [...]string{"none", "response", "implicit", "error", "up", "clo
 // String returns the kind in a word.
 func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
 
-// Cause is the reason that a packet or a PDC failed: a [pds.NackCode], or a Cause
-// below.
-type Cause uint16
-
-const (
-	CauseNone    Cause = 0            // no failure
-	CauseRTO     Cause = 0x100 + iota // retransmission timeouts exhausted
-	CauseNack                         // resends caused by NACKs exhausted
-	CausePending                      // no PDC became free in Pend_Timeout
-	CauseClosed                       // the PDC closed before the packet was sent
-	CauseAborted                      // the caller gave the PDC up
-
-	// Of the layer above, for messages without progress for too long.
-	CauseMessageTimeout // the awaited event has not come
-	CauseNoCredit       // the peer has not granted credit: maybe under a different congestion control
-)
-
-// String returns the cause in words.
-func (c Cause) String() string {
-	switch c {
-	case CauseNone:
-		return "none"
-	case CauseRTO:
-		return "timeouts exhausted"
-	case CauseNack:
-		return "NACK resends exhausted"
-	case CausePending:
-		return "no PDC in time"
-	case CauseClosed:
-		return "PDC closed"
-	case CauseAborted:
-		return "aborted"
-	case CauseMessageTimeout:
-		return "no progress in MessageTimeout"
-	case CauseNoCredit:
-		return "no credit from the peer"
-	default:
-		return pds.NackCode(c).String()
-	}
-}
-
 // Event is a piece of news for the layer above.
 type Event struct {
 	Handle uint64 // of the packet or message, as submitted; payload of a NEGOTIATION

@@ -17,18 +17,8 @@ type In struct {
 	State    AckState     // the state carried by an acknowledgement to Src
 }
 
-// AckState is the part of an acknowledgement the receiver side of congestion
-// control decides.
-type AckState struct {
-	Type    pds.CCType // CCNSCC or CCCredit
-	Pend    uint8      // rcv_cwnd_pend
-	Restore bool
-	Service uint16 // service_time, 128 ns units; 0: not known
-	Credit  uint32 // credit so far, 256 B units; cells of transport flow control
-}
-
 // penalty is rc and rcv_cwnd_pend side by side.
-func (s *AckState) penalty() uint8 {
+func penalty(s *AckState) uint8 {
 	if s.Restore {
 		return s.Pend | 1<<7
 	}

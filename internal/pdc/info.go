@@ -4,30 +4,7 @@ package pdc
 
 import (
 	"iter"
-
-	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/pds"
 )
-
-// Info is a look at a PDC.
-type Info struct {
-	State        State
-	Initiator    bool
-	Ordered      bool
-	ID, PeerID   pds.PDCID
-	Peer, Local  Addr
-	Context      ccc.Handle // of congestion control; 0 at a target without data sent
-	OpenMessages int
-	Locks        int
-	Unsent       int  // packets queued and not sent
-	Outstanding  int  // Next - Base
-	Owed         bool // a packet of the layer above, no control packet, is queued or not released
-
-	// Sending: MaxCACK <= Next-1, ClearPSN = Base-1.
-	Base, Next, MaxCACK pds.PSN
-	// Receiving: everything up to Contiguous has arrived.
-	CACK, Contiguous, MaxRcvd, Clear pds.PSN
-}
 
 // PDC returns a look at the PDC of h, false after the PDC's life. While the id rests, the
 // look then has the ids and the addresses.

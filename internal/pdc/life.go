@@ -44,7 +44,7 @@ func (l *life) init(m *Manager, c *ManagerConfig, hasher table.Hasher) {
 		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, table: m.table, stats: &m.stats, sched: &m.sched,
 		timer: &m.timer, reply: &m.reply, start: &m.start, source: &m.source, target: &m.target, rudi: &m.rudi,
 		algof: c.Algorithm, awaits: c.Awaited, cccID: make([]uint8, c.Contexts.Stats().Capacity+1),
-		paths: newKnownPaths(c.Memory.pdcs, hasher), spare: c.Spare,
+		paths: newKnownPaths(len(m.pdc)-1, hasher), spare: c.Spare,
 	}
 	for i := range l.waiting {
 		l.waiting[i].ring = make([]waiter, c.Waiting)

@@ -123,7 +123,7 @@ func (t *target) byID(id pds.PDCID) *PDC {
 // peer. The spdcid of a NACK may be 0, without meaning.
 func (t *target) fromPeer(dpdcid pds.PDCID, src Addr, spdcid pds.PDCID) *PDC {
 	p := t.byID(dpdcid)
-	if p == nil || !p.state.live() || p.peer != src || p.peerID != spdcid && p.peerID != 0 && spdcid != 0 {
+	if p == nil || !live(p.state) || p.peer != src || p.peerID != spdcid && p.peerID != 0 && spdcid != 0 {
 		return nil
 	}
 	return p

@@ -52,8 +52,6 @@ func (c *ManagerConfig) fill() error {
 	if c.Params == nil || c.Table == nil || c.CC == nil || c.Contexts == nil {
 		return fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
 	}
-	c.Memory.pdcs, c.Memory.ranges, c.Memory.responseLen = c.Table.ids(), c.Params.c.Range, c.Params.responseMax
-	c.Memory.bufferROD = c.Params.c.BufferROD
 	c.Seed = random.Seed(c.Seed)
 	return cmp.Or(
 		check.Range(ErrConfig, "Spare", c.Spare, 0, c.Contexts.Stats().Capacity-1),
@@ -64,23 +62,11 @@ func (c *ManagerConfig) fill() error {
 
 // Errors of a [Manager].
 var (
-	// ErrEvents: the ring has no room for the events of one more packet; drain the ring with
-	// [Manager.Event].
-	ErrEvents = errors.New("pdc: events not drained")
-
 	// ErrState: the PDC takes no message or packet in the present state.
 	ErrState = errors.New("pdc: PDC is closing")
 
 	// ErrWaiting: the message waits for a PDC; an [EventMessage] will name the PDC.
 	ErrWaiting = errors.New("pdc: message waits for a PDC")
-
-	// ErrPaused: as many messages wait as may (pds_pause). The end of the pause has no event:
-	// each [EventMessage], and each [EventError] with [CausePending], makes room for one
-	// more.
-	ErrPaused = errors.New("pdc: no PDC, and too many messages wait for one")
-
-	// ErrShortBuffer: the buffer is shorter than [ReplyMax].
-	ErrShortBuffer = errors.New("pdc: buffer shorter than ReplyMax")
 )
 
 // ReplyMax is the longest packet the manager writes by default: an ACK_CC with a
@@ -133,11 +119,14 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	mem, err := newMemory(c.Memory)
+	ids := c.Table.ids()
+	mem, err := newMemory(memoryConfig{
+		MemoryConfig: c.Memory, pdcs: ids, ranges: c.Params.c.Range, responseLen: c.Params.responseMax,
+		bufferROD: c.Params.c.BufferROD,
+	})
 	if err != nil {
 		return nil, err
 	}
-	ids := c.Memory.pdcs
 	m := &Manager{
 		p: c.Params, mem: mem, pdc: slab.Make[PDC](ids + 1), cc: c.CC, table: c.Table, targetTC: c.TargetTC,
 		credits: credits{cc: c.CC},
@@ -169,7 +158,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 // get returns the PDC of a handle, nil after the PDC's life.
 func (m *Manager) get(h Handle) *PDC {
 	if id := int(h.ID()); id < len(m.pdc) {
-		if p := &m.pdc[id]; p.handle == h && p.state.live() {
+		if p := &m.pdc[id]; p.handle == h && live(p.state) {
 			return p
 		}
 	}

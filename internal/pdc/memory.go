@@ -152,27 +152,9 @@ func (m *memory) rowAt(slot uint16, off uint32) *uint32 {
 	return &m.ring[uint32(slot)<<m.shift|off/rowLen&m.words]
 }
 
-// MemoryConfig sizes the shared memory of a [Manager]'s PDCs: records of packets sent, stored
-// responses, and the events for the layer above, allocated once.
-type MemoryConfig struct {
-	// Chunks is records of sent packets in units of 16, each 576 bytes, up to 2^24; 0 means 1 for
-	// each PDC, at most 16,384, and at least enough for two PDCs with a full window of
-	// Config.Range. A sixteenth more is for the packets that close PDCs.
-	Chunks    int
-	Responses int // stored responses besides one for each PDC alone, up to 2^24; 0 means 1 for each PDC, 2,048 to 16,384
-	Events    int // room for events beyond a single packet's, up to 2^24; 0 means 1024
-
-	// Where Config.MaxAckData is more than the default, LongResponses of the stored
-	// responses may be longer than [ResponseMax], up to 65,535 (default: one for each
-	// PDC, at most 256).
-	LongResponses int
-
-	// With Config.BufferROD, Buffers is the most packets of ordered PDCs buffered, up to
-	// 65,535 (default: 2048). The caller keeps the packets; here each takes one more
-	// response. A PDC gets one more buffer, or one more of Responses, only while more are
-	// free than the PDC has. So with the default a single PDC may have a whole window.
-	Buffers int
-
+// A memoryConfig is a MemoryConfig, and what other settings say of the memory.
+type memoryConfig struct {
+	MemoryConfig
 	pdcs        int  // PDCs sharing the memory, 1 to 65,535
 	ranges      int  // Config.Range
 	responseLen int  // of a long response, bytes
@@ -186,7 +168,7 @@ const (
 )
 
 // fill gives zero fields the defaults.
-func (c *MemoryConfig) fill() error {
+func (c *memoryConfig) fill() error {
 	err := cmp.Or(
 		fill("MemoryConfig.Chunks", &c.Chunks, max(min(c.pdcs, 1<<14), 2*(c.ranges/chunkLen+1)), maxChunks),
 		fill("MemoryConfig.Responses", &c.Responses, min(max(c.pdcs, 2048), 1<<14), maxResponses),
@@ -201,7 +183,7 @@ func (c *MemoryConfig) fill() error {
 }
 
 // newMemory allocates. Errors wrap [ErrConfig] and name the field.
-func newMemory(c MemoryConfig) (*memory, error) {
+func newMemory(c memoryConfig) (*memory, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}

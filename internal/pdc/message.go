@@ -42,7 +42,7 @@ func countUp(n *uint16) error {
 // takes is taking without an error: nil.
 func (m *Manager) takes(h Handle) *PDC {
 	if id := int(h.ID()); id < len(m.pdc) {
-		if p := &m.pdc[id]; p.handle == h && p.state.takesMessages() {
+		if p := &m.pdc[id]; p.handle == h && takesMessages(p.state) {
 			return p
 		}
 	}
@@ -97,7 +97,7 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 	switch {
 	case p == nil:
 		return 0, ErrUnknown
-	case !p.state.sendsData():
+	case !sendsData(p.state):
 		return 0, ErrState
 	}
 	return m.submit(now, p, first, n)

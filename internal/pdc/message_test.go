@@ -304,19 +304,19 @@ func TestParamsLimits(t *testing.T) {
 // Memory is asked for only where every size makes sense.
 func TestMemoryConfig(t *testing.T) {
 	for field, c := range map[string]MemoryConfig{
-		"Chunks":        {pdcs: 1, Chunks: -1},
-		"Responses":     {pdcs: 1, Responses: -1},
-		"Events":        {pdcs: 1, Events: -1},
-		"LongResponses": {pdcs: 1, LongResponses: 65536},
-		"Buffers":       {pdcs: 1, Buffers: -1},
+		"Chunks":        {Chunks: -1},
+		"Responses":     {Responses: -1},
+		"Events":        {Events: -1},
+		"LongResponses": {LongResponses: 65536},
+		"Buffers":       {Buffers: -1},
 	} {
-		m, err := newMemory(c)
+		m, err := newMemory(memoryConfig{MemoryConfig: c, pdcs: 1})
 		require.Nil(t, m)
 		require.ErrorIs(t, err, ErrConfig)
 		require.ErrorContains(t, err, "MemoryConfig."+field+" is")
 	}
 	for _, tc := range []struct{ pdcs, ranges, chunks int }{{1, 1024, 130}, {1000, 1024, 1000}, {60_000, 1024, 16_384}, {1, MaxRange, 4082}} {
-		m, err := newMemory(MemoryConfig{pdcs: tc.pdcs, ranges: tc.ranges})
+		m, err := newMemory(memoryConfig{pdcs: tc.pdcs, ranges: tc.ranges})
 		require.NoError(t, err)
 		require.Equal(t, tc.chunks, m.freeChunks(), "%+v", tc)
 	}

@@ -105,7 +105,7 @@ func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 			return ErrStale
 		}
 		err := rec.nackAgain(now, p, off, n, deadline.After(now, rec.p.refused(p.tx.packet(rec.mem, off).nacks)))
-		if err == nil && p.state.live() {
+		if err == nil && live(p.state) {
 			rec.life.yield(now, p)
 		}
 		return err

@@ -10,16 +10,12 @@ import (
 
 // Errors in [Result]; a malformed packet has an error of package pds.
 var (
-	ErrTrimmed   = errors.New("pdc: packet was trimmed")
 	ErrMode      = errors.New("pdc: packet of another delivery mode than its PDC")
 	ErrStart     = errors.New("pdc: SYN packet with another Start_PSN than its PDC")
-	ErrDuplicate = errors.New("pdc: packet has arrived before")
 	ErrOutside   = errors.New("pdc: PSN outside the window")
-	ErrOrder     = errors.New("pdc: packet of an ordered PDC ahead of a gap")
 	ErrNoStore   = errors.New("pdc: no room for a guaranteed response")
 	ErrNoBuffer  = errors.New("pdc: no buffer for a packet ahead of a gap")
 	ErrNeverSent = errors.New("pdc: acknowledges a packet that was never sent")
-	ErrStale     = errors.New("pdc: speaks of something that is over")
 	ErrIllegal   = errors.New("pdc: packet not allowed in this state")
 	ErrClosing   = errors.New("pdc: PSN after the CLOSE_CMD")
 	ErrSecurity  = errors.New("pdc: secured packet; remove the TSS header first")

@@ -8,9 +8,6 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// MaxRange is the largest number of PSNs that a window spans: the largest mpr stands for it.
-const MaxRange = 255 * mprUnit
-
 // mprUnit is how many PSNs an mpr counts in.
 const mprUnit = 128
 

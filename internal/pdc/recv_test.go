@@ -73,7 +73,7 @@ func (d *dumbWindow) sack(base int64) (m uint64) {
 
 // newFar returns the ring of a window of any range.
 func newFar(t testing.TB) far {
-	m, err := newMemory(MemoryConfig{pdcs: 1, Chunks: 1, Events: 1, ranges: MaxRange})
+	m, err := newMemory(memoryConfig{MemoryConfig: MemoryConfig{Chunks: 1, Events: 1}, pdcs: 1, ranges: MaxRange})
 	require.NoError(t, err)
 	return far{m, 1}
 }

@@ -86,7 +86,7 @@ type sendRig struct {
 func newSendRig(t *testing.T, start pds.PSN, n int, seed uint64) *sendRig {
 	p, err := NewParams(Config{Range: n})
 	require.NoError(t, err)
-	m, err := newMemory(MemoryConfig{pdcs: 1, Chunks: defaultRange / chunkLen, Events: 64})
+	m, err := newMemory(memoryConfig{MemoryConfig: MemoryConfig{Chunks: defaultRange / chunkLen, Events: 64}, pdcs: 1})
 	require.NoError(t, err)
 	g := &sendRig{t: t, r: rand.New(rand.NewPCG(seed, 7)), p: p, d: newDumbSender(), m: m}
 	g.w.Init(&g.p, g.m, 1, start)

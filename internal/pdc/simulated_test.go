@@ -60,7 +60,7 @@ func TestStaleCloseRequestDoesNotNameThePeer(t *testing.T) {
 func TestArrivedWhileQueuedKeepsATimeout(t *testing.T) {
 	p, err := NewParams(Config{})
 	require.NoError(t, err)
-	m, err := newMemory(MemoryConfig{pdcs: 1})
+	m, err := newMemory(memoryConfig{pdcs: 1})
 	require.NoError(t, err)
 	var w sendWindow
 	w.Init(&p, m, 1, 100)

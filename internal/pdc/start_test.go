@@ -173,9 +173,9 @@ func TestExpectedStartsMayBeForgotten(t *testing.T) {
 		used[e] = true
 	}
 	require.Len(t, used, 8)
-	e, _ := s.at(Addr{1, 2}, Addr{3, 4}, 5)
-	e.src, e.dst, e.id = Addr{1, 2}, Addr{3, 4}, 5
-	same, known := s.at(Addr{1, 2}, Addr{3, 4}, 5)
+	e, _ := s.at(Addr{Hi: 1, Lo: 2}, Addr{Hi: 3, Lo: 4}, 5)
+	e.src, e.dst, e.id = Addr{Hi: 1, Lo: 2}, Addr{Hi: 3, Lo: 4}, 5
+	same, known := s.at(Addr{Hi: 1, Lo: 2}, Addr{Hi: 3, Lo: 4}, 5)
 	require.Same(t, e, same)
 	require.True(t, known)
 }

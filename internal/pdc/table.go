@@ -3,40 +3,11 @@
 package pdc
 
 import (
-	"errors"
 	"iter"
 	"net/netip"
 
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds"
-)
-
-// Errors of a [Table]. After an error nothing has changed.
-var (
-	// ErrNoPDC: no PDCID is free now. The answer to a SYN packet is a NACK with
-	// NO_PDC_AVAIL; a message waits.
-	ErrNoPDC = errors.New("pdc: no PDCID free")
-
-	// ErrQuota: the source holds the most PDCs allowed to a source.
-	ErrQuota = errors.New("pdc: source at its quota")
-
-	// ErrInitiators: initiators hold the most PDCIDs allowed, see
-	// TableConfig.Initiators. A message waits.
-	ErrInitiators = errors.New("pdc: initiators at their share of the PDCIDs")
-
-	// ErrResting: the SYN packet is a late packet of a closed PDC in quarantine. Drop
-	// the packet: opening a PDC would deliver the data again.
-	ErrResting = errors.New("pdc: PDC in quarantine")
-
-	// ErrTableFull: no place is left for the key's hash, though the table has room.
-	// With a random seed the cause is an attack; answer as for ErrNoPDC.
-	ErrTableFull = errors.New("pdc: no room in the table for the key")
-
-	// ErrUnknown: the PDCID names no live PDC (INV_DPDCID), or the handle's has gone.
-	ErrUnknown = errors.New("pdc: no such PDC")
-
-	// ErrPeer: the packet comes from an address other than the PDC's peer.
-	ErrPeer = errors.New("pdc: packet from another peer than the PDC's")
 )
 
 // A Table finds the PDCs of one FEP and hands out PDCIDs. Any goroutine may call any
@@ -182,7 +153,7 @@ func (t *Table) Live(h Handle) bool { return h != 0 && t.ByID(h.ID()) == h }
 // [ErrUnknown] if none, and [ErrResting] if closed a while ago, with the old handle.
 func (t *Table) Target(k *TargetKey) (Handle, error) {
 	var key table.Key
-	k.fill(&key)
+	fillTarget(k, &key)
 	return t.target(&key)
 }
 
@@ -204,7 +175,7 @@ func (t *Table) alive(h table.Handle) (Handle, error) {
 // Initiator returns the PDC for new messages of k, 0 without one.
 func (t *Table) Initiator(k *InitiatorKey) Handle {
 	var key table.Key
-	k.fill(&key)
+	fillInitiator(k, &key)
 	return Handle(t.keys.Lookup(&key))
 }
 
@@ -219,13 +190,6 @@ func (t *Table) All() iter.Seq[Handle] {
 		}
 	}
 }
-
-// TableStats counts the PDCIDs of a [Table]. Beside changes the parts may not add
-// up; on a quiet table the parts add up.
-type TableStats struct{ General, Reserved PoolStats }
-
-// PoolStats counts the ids of one pool: Capacity = Free + Live + Resting.
-type PoolStats struct{ Capacity, Free, Live, Resting int }
 
 // Stats counts, in time proportional to the size.
 func (t *Table) Stats() TableStats {

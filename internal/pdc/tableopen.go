@@ -33,7 +33,7 @@ type opening struct {
 
 func (t *Table) openTarget(now int64, k *TargetKey, x opening) (h Handle, opened bool, err error) {
 	var key table.Key
-	k.fill(&key)
+	fillTarget(k, &key)
 	h, err = t.target(&key)
 	if err == nil {
 		return h, false, nil
@@ -150,7 +150,7 @@ func (t *Table) withdraw(p *pool, h table.Handle, src table.Source) {
 // [ErrTableFull].
 func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (h Handle, opened bool, err error) {
 	var key table.Key
-	k.fill(&key)
+	fillInitiator(k, &key)
 	if got := t.keys.Lookup(&key); got != table.None {
 		return Handle(got), false, nil
 	}

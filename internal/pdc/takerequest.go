@@ -51,7 +51,7 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 	v.SetAck(pds.Prologue{Next: pds.NextResponse, Flags: t.echo(flags)}, 0, psn)
 	v.SetAnswered(q)
 	v.SetSACK(pds.CCNSCC, m.p.mpr, 1, 0)
-	v.SetNSCC(t.State.Service, t.State.penalty(), p.rcvdUnits(), 0)
+	v.SetNSCC(t.State.Service, penalty(t.State), p.rcvdUnits(), 0)
 	return pds.AckCCLen, true
 }
 
@@ -102,7 +102,7 @@ func (t *target) takeAhead(now int64, p *PDC, x *Taken, out *[pds.AckCCLen]byte)
 	v.SetAck(pds.Prologue{Next: pds.NextResponse, Flags: x.echo(flags)}, int16(psn-cack), cack)
 	v.SetAnswered(q)
 	v.SetSACK(pds.CCNSCC, t.p.mpr, 1, w.near)
-	v.SetNSCC(x.State.Service, x.State.penalty(), p.rcvdUnits(), uint16(bits.OnesCount64(w.near)))
+	v.SetNSCC(x.State.Service, penalty(x.State), p.rcvdUnits(), uint16(bits.OnesCount64(w.near)))
 	return pds.AckCCLen, true
 }
 

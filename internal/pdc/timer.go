@@ -46,10 +46,10 @@ func (m *Manager) Tick(now int64) (done bool) {
 		}
 		p := &m.pdc[id]
 		p.timerAt = never
-		if p.state.live() {
+		if live(p.state) {
 			m.recovery.expire(now, p)
 		}
-		if p.state.live() {
+		if live(p.state) {
 			m.timer.schedule(p, now)
 		}
 	}
@@ -105,7 +105,7 @@ func (rec *recovery) expire(now int64, p *PDC) {
 	}
 	if p.auxAt <= now {
 		p.auxAt = never
-		if rec.auxiliary(now, p); !p.state.live() {
+		if rec.auxiliary(now, p); !live(p.state) {
 			return
 		}
 	}
@@ -150,7 +150,7 @@ func (s *scheduler) denied(now int64, p *PDC) bool {
 
 // waits reports whether p has nothing to send and waits for the peer.
 func (p *PDC) waits() bool {
-	return p.locks != 0 && p.is(flagInitiator) && p.tx.done() && p.state.sendsData()
+	return p.locks != 0 && p.is(flagInitiator) && p.tx.done() && sendsData(p.state)
 }
 
 // asksOf is the number of p's questions for a sign of life since the peer's last news.

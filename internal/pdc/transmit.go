@@ -49,7 +49,7 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 	for m.sched.data.len() != 0 || m.sched.revision != m.cc.Revision() && m.sched.revised() {
 		p := &m.pdc[m.sched.data.pop()]
 		p.flags &^= flagOnData
-		if !p.state.live() {
+		if !live(p.state) {
 			continue
 		}
 		if m.transmitData(now, p, buf, out) {

@@ -73,7 +73,7 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 
 // sendsControl reports whether p has control packets to send and knows where to.
 func (p *PDC) sendsControl() bool {
-	return p.ctl != 0 && p.peerID != 0 && (p.state.live() || p.ctl == ctlClosingInErr)
+	return p.ctl != 0 && p.peerID != 0 && (live(p.state) || p.ctl == ctlClosingInErr)
 }
 
 // ask sends an ACK_REQ about the lowest packet that has arrived and whose response

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pdc_test
+package pdctable_test
 
 import (
 	"errors"
@@ -8,12 +8,13 @@ import (
 	"net/netip"
 
 	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/pds/pdctable"
 )
 
 // A target finds the PDC of each packet: by the key of SYN packets, by the PDCID
 // afterwards. After the close, late SYN packets meet the quarantine.
 func ExampleTable() {
-	t, err := pdc.NewTable(pdc.TableConfig{General: 16, FirstID: 1, Quarantine: 2_000_000_000})
+	t, err := pdctable.New(pdc.TableConfig{General: 16, FirstID: 1, Quarantine: 2_000_000_000})
 	if err != nil {
 		panic(err)
 	}
