@@ -249,7 +249,7 @@ var hot = []struct {
 	{"internal/pdc", "(*recvWindow).first", inlines | noBounds},
 	{"internal/pdc", "(*recvWindow).released", inlines | noBounds},
 	{"internal/pdc", "(*PDC).rcvdUnits", inlines | noBounds},
-	{"internal/pdc", "(*AckState).penalty", inlines | noBounds},
+	{"internal/pdc", "penalty", inlines | noBounds},
 	{"internal/pdc", "(*PDC).count", inlines | noBounds},
 	{"internal/pdc", "(*Result).follow", inlines | noBounds},
 	{"internal/pdc", "(*recvWindow).fresh", inlines | noBounds},
