@@ -323,13 +323,16 @@ func (w *sendWindow) gap(m *memory, off uint32, n *pds.Nack) uint32 {
 // target can know of a new gap before receiving the present packets, and a NACK for each packet
 // would have the window sent as many times. If the missing packet waits for a later time, after
 // a different NACK, all packets behind wait, too.
+//
+// A target without the PDC says ROD_OOO of SYN packets behind the first, from no PDC: each of a window, and
+// late ones when the first has long arrived. Once the PDC is known those say nothing of the present gap.
 func (rec *recovery) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	gap, went := p.tx.psn(off), &rec.mem.shortage[p.slot()]
 	pause := min(rec.p.c.BaseRTT, rec.p.c.NackRetxTime)
 	if gap == went.wentTo {
 		pause = rec.p.c.NackRetxTime
 	}
-	if !p.is(flagROD) || now < deadline.After(went.wentAt, pause) {
+	if !p.is(flagROD) || p.strange(n) || now < deadline.After(went.wentAt, pause) {
 		return ErrStale
 	}
 	at := now
