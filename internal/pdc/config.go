@@ -98,10 +98,10 @@ type Config struct {
 	// MaxRTORetx is Max_RTO_Retx_Cnt, how often a packet is sent again on time before its PDC fails:
 	// 1 to 15, 15 for ever (default 5). While the peer answers other packets, or the probes of
 	// InferLoss, the packet is sent again with the longest timeout, up to 63 times: others keep a
-	// queue full that both come to. A PDC whose SYN packets have no answer fails after twice the
-	// longest timeout and half of TableConfig.Quarantine, whatever held the packets up. With 15 a
-	// PDC has no such end, and requests are handed up once only if each silence is shorter than a
-	// peer's IdleTime and quarantine.
+	// queue full that both come to. A PDC whose SYN packets have no answer fails after these
+	// timeouts and half of TableConfig.Quarantine at the latest, whatever held the packets up. With
+	// 15 a PDC has no such end, and requests are handed up once only if each silence is shorter
+	// than a peer's IdleTime and quarantine.
 	MaxRTORetx int
 
 	NackRetxTime int64 // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT)
@@ -224,6 +224,9 @@ func derive(c Config) (Params, error) {
 	if c.RTOInit < min(c.BaseRTT, rtoMax) {
 		const text = "%w: RTOInit is %d, want at least BaseRTT, %d: no answer comes in less"
 		return Params{}, fmt.Errorf(text, ErrConfig, c.RTOInit, c.BaseRTT)
+	}
+	for n := range uint8(min(p.maxRTOs, rtoForever) + 1) {
+		p.unanswered += p.rto(n)
 	}
 	longest := p.longestRTO()
 	p.c.IdleTime = cmp.Or(c.IdleTime, max(4_000_000_000, longest))

@@ -182,8 +182,8 @@ func (rec *recovery) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) erro
 // pause is the wait after the (n+1)th refusal of a packet of p.
 func (rec *recovery) pause(p *PDC, n uint8) int64 {
 	d := rec.p.refused(n)
-	if p.syn() {
-		d = min(d, rec.life.opensFor()/2) // or it ends p
+	if p.syn() && rec.p.maxRTOs != forever {
+		d = min(d, rec.life.opensFor()/2) // or the wait ends p
 	}
 	return d
 }

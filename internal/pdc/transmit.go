@@ -73,9 +73,9 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	off, again := w.next, false
 	switch {
 	case !p.syn():
-	case off == 0 || m.p.maxRTOs == forever:
+	case off == 0:
 		m.life.opensFrom(now, p)
-	case p.giveUpAt(now) <= now:
+	case p.giveUpAt(m.p, now) <= now:
 		m.timer.schedule(p, now) // the timer ends p
 		return false
 	}
