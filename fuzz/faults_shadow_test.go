@@ -4,6 +4,9 @@ package fuzz
 
 import (
 	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/pdc"
@@ -440,8 +443,8 @@ func (s *faultShadow) goneFrom(p *shadowPDC, psn pds.PSN, h *heardEvent) bool {
 
 // findLost finds the packet that a context has heard of as lost: one that is like
 // it, the first that is due, or any; on one PDC if that is known, since others may
-// have packets of the same size and entropy; with an ordered one, where all that
-// follows has been taken out of flight as well.
+// have packets of the same size and entropy, and by time on one whose peer is known, or is not, as
+// the context has heard; with an ordered one, where all that follows has been taken out of flight as well.
 func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc.Handle) (in *shadowPDC, at pds.PSN) {
 	first, most := int64(math.MaxInt64), uint8(30)
 	if n := s.e.w.s.retries; n != 0 { // with answers of the peer it may go on, at the longest timeout
@@ -449,6 +452,9 @@ func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc
 	}
 	for _, p := range s.pdcs {
 		if p == nil || p.ctx != c || on != 0 && p.h != on {
+			continue
+		}
+		if !any && h.kind == heardLoss && h.loss.NoPDC != (s.e.seen[p.h.ID()].info.PeerID == 0) {
 			continue
 		}
 		for psn := p.base; psn != p.next; psn++ {
@@ -466,4 +472,26 @@ func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc
 		s.e.w.failf("I7: %+v is taken for lost, and no packet like it is overdue", h)
 	}
 	return in, at
+}
+
+// Of packets of the same size and entropy, due on two PDCs, the lost one is that of the PDC whose peer is as
+// known as the context has heard. Seed 360018295: the other one was taken for lost, and the packet that then
+// left again for one that was not.
+func TestFaultsLossIsOfItsPDC(t *testing.T) {
+	w := newPDCWorld(&faultSettings[0], 0, 2)
+	e := w.ends[0]
+	s, c := e.shadow, new(shadowContext)
+	due := shadowPacket{sentAt: 1, size: 2760, entropy: 44635, fate: fateFlight, sends: 1}
+	for id := range pdc.Handle(3) {
+		if id > 0 {
+			s.pdcs[id] = &shadowPDC{h: id, ctx: c, next: 1, pkt: []shadowPacket{due}}
+		}
+	}
+	e.seen[2].info.PeerID = 9
+	for id, creating := range map[pdc.Handle]bool{1: true, 2: false} {
+		h := heardEvent{kind: heardLoss, now: 1 + faultRTO}
+		h.loss.Size, h.loss.Entropy, h.loss.NoPDC = due.size, due.entropy, creating
+		p, _ := s.findLost(c, &h, false, 0)
+		require.Equal(t, id, p.h)
+	}
 }

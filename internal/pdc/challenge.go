@@ -51,9 +51,17 @@ func (s *starts) challengePSN(now int64, p *PDC) pds.PSN {
 	return p.tx.Next() - 1
 }
 
+// The PSNs in challenges lie so far before the Start_PSN.
+const challengeNear, challengeSpan = 1 << 16, 1 << 30
+
 func (s *starts) secretPSN(p *PDC, period uint64) pds.PSN {
-	const near, far = 1 << 16, 1 << 30
-	return p.tx.start - near - pds.PSN(s.secret.Sum(uint64(p.handle), period)%far)
+	return p.tx.start - challengeNear - pds.PSN(s.secret.Sum(uint64(p.handle), period)%challengeSpan)
+}
+
+// mayAsk reports whether the peer of p may ask about psn: a packet of long ago, or the PSN of a challenge.
+func (p *PDC) mayAsk(psn pds.PSN) bool {
+	sent := uint32(psn-p.tx.start) <= uint32(p.rx.CACK()-p.tx.start)
+	return sent || uint32(p.tx.start-psn) <= challengeNear+challengeSpan
 }
 
 // confirms reports whether a NACK is the answer to the last challenge of p.

@@ -75,6 +75,9 @@ func derive(c Config) (Params, error) {
 		const text = "%w: RTOInit is %d, want at least BaseRTT, %d: no answer comes in less"
 		return Params{}, fmt.Errorf(text, ErrConfig, c.RTOInit, c.BaseRTT)
 	}
+	for n := range uint8(min(p.maxRTOs, rtoForever) + 1) {
+		p.unanswered += p.rto(n)
+	}
 	longest := p.longestRTO()
 	p.c.IdleTime = cmp.Or(c.IdleTime, max(4_000_000_000, longest))
 	if p.c.IdleTime < longest {

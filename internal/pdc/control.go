@@ -51,7 +51,7 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 	case pds.CtlNOOP, pds.CtlNegotiation:
 		return m.target.negotiate(now, p, b, c, out, r)
 	case pds.CtlACKReq:
-		return m.reply.question(p, b, uint16(c.Payload), out, r)
+		return m.reply.question(now, p, b, uint16(c.Payload), out, r)
 	case pds.CtlClearCmd:
 		if !p.rx.reaches(c.Payload.PSN()) { // the sender speaks of another PDC; a reminder would be answered in the same way
 			m.stats.BadClear++
@@ -99,11 +99,15 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 // acknowledgement carries the present CACK, the need of a sender with a stuck window. A
 // stored response is repeated, even with data: the specification's ACK_WITH_DATA is for a
 // target that has to read the data anew, asks for the request again and costs one more
-// round trip. message is the message_id in the question, or 0.
-func (w *answers) question(p *PDC, b *inbound, message uint16, out []byte, r *Result) error {
+// round trip. message is the message_id in the question, or 0. A question of a different PDC with the PDCIDs
+// of p is the challenge of a peer that doubts an INV_DPDCID from here, see [answers.outside].
+func (w *answers) question(now int64, p *PDC, b *inbound, message uint16, out []byte, r *Result) error {
 	i := w.mem.responses.find(&p.resp, b.psn)
 	was := p.rx.Classify(w.mem.far(p), b.psn, w.p.ranges)
 	switch st := w.mem.responses.slot[i].state; {
+	case !p.mayHave(b.psn) && !p.mayAsk(b.psn):
+		w.nackStranger(now, b, out, r, pds.NackInvDPDCID)
+		return ErrOutside
 	case st == respStored:
 		r.Reply = w.ackStored(p, i, b.echo(), &b.state, out)
 	case st != respNone:

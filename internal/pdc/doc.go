@@ -56,7 +56,7 @@
 // A target takes its congestion control context with the first data that it has to send, so it
 // never says NO_CCC_AVAIL to a SYN packet; and it keeps each guaranteed response until that is cleared,
 // so it never says GTD_RESP_UNAVAIL. As a source it obeys both codes. The quarantine of
-// [TableConfig] stands for Syn_Retx_Safety_Time. An INVALID_SYN about a Start_PSN has the vendor_code 1 and,
+// [TableConfig], half at the source, stands for Syn_Retx_Safety_Time. An INVALID_SYN about a Start_PSN has the vendor_code 1 and,
 // as payload, a Start_PSN that the target takes; a source obeys once, and ends the PDC as specified
 // where the vendor_code is another.
 //

@@ -23,6 +23,32 @@ func TestFaultR2OrderedSYNFlightReordered(t *testing.T) {
 	require.EqualValues(t, 1, g.b.m.Stats().Opened)
 }
 
+// The refusals of a flight that came before the first packet may themselves come late, when the target has the
+// PDC: they say nothing of a gap there. The source went back to the packet that each had refused, behind
+// all others, and then twice within NACK_Retx_Time to the gap that there was.
+func TestFaultR2LateRefusalsOfAnOrderedSYNFlight(t *testing.T) {
+	g := newPair(t, pairConfig{ordered: true, Config: Config{BufferROD: true}})
+	g.submit(1, 8)
+	ws := g.send(g.a)
+	late := g.giveAll(ws[1:])
+	require.NotEmpty(t, late)
+	g.giveAll(g.giveAll(ws[:1]))
+	require.Equal(t, StateEstablished, g.info(g.a).State)
+	for _, w := range late {
+		require.Zero(t, nackOf(t, w).SPDCID)
+		r, _ := g.give(w)
+		require.ErrorIs(t, r.Err, ErrStale)
+		g.now += ms / 10
+	}
+	require.Empty(t, filterData(g.send(g.a)))
+
+	require.NoError(t, g.nack(pds.Nack{Code: pds.NackRODOOO, PSN: g.info(g.a).Base + 2, Payload: uint32(g.info(g.a).Base)}).Err)
+	again := filterData(g.send(g.a))
+	require.Len(t, again, 7, "but the PDC's own refusal does")
+	g.giveAll(g.giveAll(again))
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 8)
+}
+
 func TestFaultR4BeyondTheRange(t *testing.T) {
 	g := established(t, pairConfig{Config: Config{Range: 8}})
 	g.submit(1, 1)

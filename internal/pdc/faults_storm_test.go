@@ -69,7 +69,7 @@ func TestFaultS5StartAfterRefusals(t *testing.T) {
 			for i := range pds.PSN(n) {
 				require.NoError(t, g.nack(pds.Nack{Code: pds.NackNoPDCAvail, PSN: start + i}).Err)
 			}
-			g.wait(1000 * ms)
+			g.wait(20 * ms)
 			require.Len(t, g.send(g.a), n)
 		}
 		require.NoError(t, g.nack(pds.Nack{Code: pds.NackNewStartPSN, PSN: start + 1, SPDCID: noPDC, Payload: uint32(start + 100)}).Err)

@@ -279,6 +279,42 @@ func TestPDCOpenedInAnothersName(t *testing.T) {
 	}
 }
 
+// A target that has forgotten a PDC may have opened a stranger's since, in the initiator's name and under the
+// same two PDCIDs. The initiator is told that its PDC has gone, and may ask to be sure. Before, its packets were
+// refused as out of the window, and came again each NACK_Retx_Time for ever: seed 360000443.
+func TestStrangersPDCUnderTheSameIDs(t *testing.T) {
+	for _, closing := range []bool{true, false} {
+		c := pairConfig{Config: Config{MaxRTORetx: 15, MaxNackRetx: 31}}
+		g := established(t, c)
+		old := g.info(g.b).ID
+		if closing {
+			require.NoError(t, g.a.m.Close(g.now, g.h))
+		} else {
+			g.submit(1, 2)
+		}
+		require.NotEmpty(t, g.send(g.a), "lost, or the answer is")
+		g.b = newPairEnd(t, &c, 1)
+		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN | pds.FlagAR, SPDCID: g.h.ID(), PSN: 0x9000_0000, ClearOffset: -1}
+		r, _ := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
+		require.NoError(t, r.Err)
+		require.Equal(t, old, r.ID.PDC.ID())
+		for range 8 {
+			g.wait(ms)
+			g.settle()
+		}
+		require.Nil(t, g.a.m.get(g.h))
+		if closing {
+			require.True(t, g.a.has(EventClosed, CauseNone))
+		} else {
+			require.True(t, g.a.has(EventClosed, Cause(pds.NackInvDPDCID)))
+			require.Equal(t, []uint64{1, 2}, g.a.take(EventError))
+		}
+		require.Len(t, g.b.got, 1, "nothing of it is taken for the stranger's")
+		_, ok := g.b.m.PDC(r.ID.PDC)
+		require.True(t, ok)
+	}
+}
+
 // The Start_PSN for which a stranger's PDC gives way is good while the stranger has the PDCID: the
 // initiator goes there once, and what is lost then comes some time-outs later.
 func TestStrangerGivesWayLater(t *testing.T) {

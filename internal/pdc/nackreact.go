@@ -59,6 +59,9 @@ func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 		return err
 	}
 	p.activeAt = now
+	if p.isOpening() && live(p.state) && !n.Code.IsTrimmed() { // a cut packet is refused by whoever has no PDC, too
+		m.life.opensFrom(now, p)
+	}
 	r.Verdict = VerdictDone
 	return nil
 }
@@ -104,7 +107,7 @@ func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
-		err := rec.nackAgain(now, p, off, n, deadline.After(now, rec.p.refused(p.tx.packet(rec.mem, off).nacks)))
+		err := rec.nackAgain(now, p, off, n, deadline.After(now, rec.pause(p, p.tx.packet(rec.mem, off).nacks)))
 		if err == nil && live(p.state) {
 			rec.life.yield(now, p)
 		}
@@ -176,6 +179,15 @@ func (rec *recovery) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) erro
 	return rec.nackAgain(now, p, off, n, now)
 }
 
+// pause is the wait after the (n+1)th refusal of a packet of p.
+func (rec *recovery) pause(p *PDC, n uint8) int64 {
+	d := rec.p.refused(n)
+	if p.syn() && rec.p.maxRTOs != forever {
+		d = min(d, rec.life.opensFor()/2) // or the wait ends p
+	}
+	return d
+}
+
 // nackAgain queues a refused packet, or gives up.
 func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at int64) error {
 	if p.tx.waiting(rec.mem, off) || p.tx.hasArrived(rec.mem, off) {
@@ -188,14 +200,14 @@ func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at in
 		if int(tries) > rec.p.maxShort {
 			return rec.source.void(now, p, off, n)
 		}
-		at = deadline.After(now, rec.p.refused(tries-1))
+		at = deadline.After(now, rec.pause(p, tries-1))
 	case int(pkt.nacks) >= rec.p.maxNacks && n.Code.IsTrimmed(): // by a switch: the peer is there, and the way is full
 		tries := rec.source.shortage(now, p, p.tx.base+p.tx.cack+p.tx.next)
 		if int(tries) > rec.p.maxShort {
 			return rec.refused(now, p, n)
 		}
 		if tries > 1 {
-			at = deadline.After(now, rec.p.refused(tries-1))
+			at = deadline.After(now, rec.pause(p, tries-1))
 		}
 	case int(pkt.nacks) >= rec.p.maxNacks:
 		return rec.refused(now, p, n)
@@ -323,13 +335,16 @@ func (w *sendWindow) gap(m *memory, off uint32, n *pds.Nack) uint32 {
 // target can know of a new gap before receiving the present packets, and a NACK for each packet
 // would have the window sent as many times. If the missing packet waits for a later time, after
 // a different NACK, all packets behind wait, too.
+//
+// A target without the PDC says ROD_OOO of SYN packets behind the first, from no PDC: each of a window, and
+// late ones when the first has long arrived. Once the PDC is known those say nothing of the present gap.
 func (rec *recovery) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	gap, went := p.tx.psn(off), &rec.mem.shortage[p.slot()]
 	pause := min(rec.p.c.BaseRTT, rec.p.c.NackRetxTime)
 	if gap == went.wentTo {
 		pause = rec.p.c.NackRetxTime
 	}
-	if !p.is(flagROD) || now < deadline.After(went.wentAt, pause) {
+	if !p.is(flagROD) || p.strange(n) || now < deadline.After(went.wentAt, pause) {
 		return ErrStale
 	}
 	at := now

@@ -26,6 +26,8 @@ type Params struct {
 	maxRTOs, maxNacks int // MaxRTORetx and MaxNackRetx, or forever
 	maxShort          int // MaxNackRetx for want of memory
 
+	unanswered int64 // the time-outs of a packet until the PDC fails, in all
+
 	responseMax int // longest response
 	replyMax    int // longest packet in answer
 }

@@ -82,7 +82,7 @@ type PDC struct {
 	recover  pds.PSN // end of the recovery, when recovering
 	locks    uint16
 	opaque   uint16 // of the last probe
-	lapse    uint32 // lapseUnits; in PENDING and CLOSE_WAIT when to give up, in other states see hoards
+	lapse    uint32 // lapseUnits; in PENDING and CLOSE_WAIT, and while isOpening, when to give up, otherwise see hoards
 	local    Addr
 	resp     respList
 	before   pds.PSN // the last packet sent before the last probe

@@ -58,6 +58,9 @@ func (m *Manager) receiveOther(now int64, in *In, q *pds.Request, out []byte, r 
 	if p.state == StateQuarantine {
 		return m.reply.resting(now, p, b, out, r)
 	}
+	if b.flags&pds.FlagSYN == 0 && !p.mayHave(b.psn) {
+		return m.reply.outside(now, p, b, out, r)
+	}
 	if p.is(flagFailed) { // the data's message has failed here: an ACK would report an arrival
 		m.reply.nackPDC(p, b, out, r, pds.NackClosingInErr)
 		return ErrState
@@ -160,12 +163,17 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 	return nil
 }
 
-// outside refuses a packet whose PSN is not in the window, within limits.
+// outside refuses a packet whose PSN is not in the window, within limits. A packet of a different PDC with
+// the PDCIDs of p is told so: refused for the PSN the packet would come again for ever.
 func (w *answers) outside(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	w.stats.Outside++
 	code := pds.NackPSNOORWindow
-	if b.flags&pds.FlagSYN != 0 {
+	switch {
+	case b.flags&pds.FlagSYN != 0:
 		code = pds.NackInvalidSYN
+	case !p.mayHave(b.psn):
+		w.nackStranger(now, b, out, r, pds.NackInvDPDCID)
+		return ErrOutside
 	}
 	if w.limiter.allow(now, b.src) {
 		w.nackPDC(p, b, out, r, code)
@@ -174,6 +182,10 @@ func (w *answers) outside(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 	}
 	return ErrOutside
 }
+
+// mayHave reports whether the peer of p may have sent psn on p: no window reaches further. Any other PSN is
+// of a PDC that this end has forgotten, where a stranger's SYN packet has opened p under the same PDCIDs.
+func (p *PDC) mayHave(psn pds.PSN) bool { return uint32(psn-p.rx.Missing()+MaxRange) <= 2*MaxRange }
 
 // ahead takes a packet of an ordered PDC ahead of the next.
 func (t *target) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) error {

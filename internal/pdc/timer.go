@@ -76,7 +76,7 @@ func (rec *recovery) tickCC(now int64) {
 // schedule arms the wheel for p for work earlier than armed. A deadline moved to later is
 // left: the timer then finds nothing to do.
 func (t *timers) schedule(p *PDC, now int64) {
-	at := min(p.auxAt, p.giveUpAt(now), p.probeAt, t.idleAt(p))
+	at := min(p.auxAt, p.giveUpAt(t.p, now), p.probeAt, t.idleAt(p))
 	if p.tx.outstanding() {
 		at = min(at, p.tx.rtoAt)
 		if p.tx.queued != 0 && !p.is(flagOnData) {
@@ -99,7 +99,7 @@ func (rec *recovery) expire(now int64, p *PDC) {
 	if p.tx.queued != 0 && *p.tx.rtxAt(rec.mem) <= now {
 		rec.sched.wake(p)
 	}
-	if p.giveUpAt(now) <= now {
+	if p.giveUpAt(rec.p, now) <= now {
 		rec.life.giveUp(now, p)
 		return
 	}

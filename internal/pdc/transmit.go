@@ -71,6 +71,14 @@ func (m *Manager) Idle() bool {
 func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	w := &p.tx
 	off, again := w.next, false
+	switch {
+	case !p.syn():
+	case off == 0:
+		m.life.opensFrom(now, p)
+	case p.giveUpAt(m.p, now) <= now:
+		m.timer.schedule(p, now) // the timer ends p
+		return false
+	}
 	if w.queued != 0 {
 		if lost, ok := w.nextQueued(m.p, m.mem, now); ok {
 			off, again = lost, true

@@ -18,8 +18,8 @@ const MaxRange = 255 * 128
 // initiator without a PDC at the target (NO_PDC_AVAIL and the like) waits twice as long each
 // time, all other packets wait NACK_Retx_Time.
 //
-// Two parts of 1.0.3 public by name only are not here: Syn_Retx_Safety_Time, replaced by the
-// quarantine of [TableConfig], and the negotiation of congestion control on a PDC (on_off). Both
+// Two parts of 1.0.3 public by name only are not here: Syn_Retx_Safety_Time, which follows from the
+// quarantine of [TableConfig], see MaxRTORetx, and the negotiation of congestion control on a PDC (on_off). Both
 // ends have to be configured alike; a NEGOTIATION is acknowledged, without effect.
 type Config struct {
 	// Range is how many PSNs are tracked in each direction, 1 to [MaxRange] (default
@@ -86,7 +86,10 @@ type Config struct {
 	// MaxRTORetx is Max_RTO_Retx_Cnt, how often a packet is sent again on time before its PDC fails:
 	// 1 to 15, 15 for ever (default 5). While the peer answers other packets, or the probes of
 	// InferLoss, the packet is sent again with the longest timeout, up to 63 times: others keep a
-	// queue full that both come to.
+	// queue full that both come to. A PDC whose SYN packets have no answer fails after these
+	// timeouts and half of TableConfig.Quarantine at the latest, whatever held the packets up. With
+	// 15 a PDC has no such end, and requests are handed up once only if each silence is shorter
+	// than a peer's IdleTime and quarantine.
 	MaxRTORetx int
 
 	NackRetxTime int64 // NACK_Retx_Time: from a NACK to the resend, up to 8 s (default 1 ms or 8 BaseRTT)

@@ -19,8 +19,8 @@
 //
 // A target takes a congestion control context with the first data to send, so never says
 // NO_CCC_AVAIL to a SYN packet; and keeps each guaranteed response until cleared, so never says
-// GTD_RESP_UNAVAIL. A source obeys both codes. The quarantine of [TableConfig] stands for
-// Syn_Retx_Safety_Time. An INVALID_SYN about a Start_PSN has the vendor_code 1 and, as payload, a
+// GTD_RESP_UNAVAIL. A source obeys both codes. The quarantine of [TableConfig], half at the source,
+// stands for Syn_Retx_Safety_Time. An INVALID_SYN about a Start_PSN has the vendor_code 1 and, as payload, a
 // Start_PSN that the target takes; a source obeys once, and ends the PDC as specified where the
 // vendor_code is another.
 //

@@ -22,8 +22,9 @@ type TableConfig struct {
 	Reserved int
 
 	// Quarantine is the rest of a released PDCID before being handed out again, nanoseconds.
-	// Quarantine must exceed the life of a packet in the network, prolonged by the sender's
-	// retransmissions: 0 is for tests. An Endpoint takes 2 s.
+	// Half of Quarantine must exceed the life of a packet in the network; the other half prolongs
+	// the time for which SYN packets are sent again, see [Config].MaxRTORetx, so both ends should
+	// have the same: 0 is for tests. An Endpoint takes 2 s.
 	Quarantine int64
 
 	// PerSource is the most PDCs, resting ones included, held by SYN packets of one source
