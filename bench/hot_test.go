@@ -200,7 +200,6 @@ var hot = []struct {
 	{"internal/pdc", "(*recvWindow).acceptAt", noBounds},
 	{"internal/pdc", "(*recvWindow).advance", noBounds},
 	{"internal/pdc", "(*recvWindow).pull", noBounds},
-	{"internal/pdc", "(*recvWindow).has", inlines | noBounds},
 	{"internal/pdc", "(*recvWindow).CACK", inlines | noBounds},
 	{"internal/pdc", "(*recvWindow).SACK", inlines | noBounds},
 	{"internal/pdc", "(*recvWindow).sackFrom", noBounds},
