@@ -121,6 +121,7 @@ type Manager struct {
 	recovery recovery
 
 	run      Run
+	sure     int32 // a PDC.ahead of less needs no second look in Exchange
 	credits  credits
 	rudi     rudiTable
 	targetTC uint8
@@ -140,7 +141,10 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	ids := c.Memory.pdcs
 	m := &Manager{
 		p: c.Params, mem: mem, pdc: slab.Make[PDC](ids + 1), cc: c.CC, table: c.Table, targetTC: c.TargetTC,
-		credits: credits{cc: c.CC},
+		credits: credits{cc: c.CC}, sure: pds.ByteUnit,
+	}
+	if m.p.c.InferLoss {
+		m.sure = 0
 	}
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never
