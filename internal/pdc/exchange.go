@@ -130,17 +130,12 @@ func (m *Manager) learn(now int64, p *PDC, acks []*view.AckCC) (r *row, end uint
 		if n-1 >= r.flying(at) || n != 1 && r.size == 0 {
 			return nil, 0
 		}
-		at += n - 1
-		c := mem.in(r, at)
-		h := r.handle + uint64(at)
-		if r.size == 0 {
-			h = c.handle[at%chunkLen]
-		}
+		pkt, h := mem.told(r, at+n-1)
 		x.handles[uint(i)%ccc.RunMax] = h
 		if h-x.from >= x.span {
 			return nil, 0
 		}
-		pkt, y := &c.packet[at%chunkLen], &x.News[uint(i)%ccc.RunMax]
+		y := &x.News[uint(i)%ccc.RunMax]
 		y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
 		if units := a.RcvdBytes(); units != 0 {
 			ahead := max(int64(x.ahead)-y.Bytes()+x.counted.Advance(units), 0)

@@ -111,6 +111,8 @@ type Manager struct {
 	cc    *ccc.Manager
 	table *Table
 
+	run Run // at a small offset, so that its address needs no check for nil
+
 	sched    scheduler
 	timer    timers
 	reply    answers
@@ -120,7 +122,6 @@ type Manager struct {
 	life     life
 	recovery recovery
 
-	run      Run
 	sure     int32 // a PDC.ahead of less needs no second look in Exchange
 	credits  credits
 	rudi     rudiTable
