@@ -89,19 +89,8 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	in = in[:min(len(in), len(acks))]
 	ends := false // for messages that end, with nothing to send in between
 	if first := longEnough(&in[0], &reply[0]); first != nil && first.Plain() && first.Cumulative() {
-		src, response := in[0].Src, responseOf(&in[0])
-		ends = response>>48&^(3<<14|uint64(ses.RCNull|ses.RCOK)) == 0 && e.nothingWaits(now, &in[0])
-		for acks[0], k = first, 1; k < len(in); k++ {
-			d := &in[k]
-			a := longEnough(d, &reply[k])
-			if a == nil || d.Src != src || !a.Like(first) {
-				break
-			}
-			if other := responseOf(d) ^ response; other != 0 && (!ends || other&^messageIDBits != 0) {
-				break
-			}
-			acks[k] = a
-		}
+		ends = responseOf(&in[0])>>48&^(3<<14|uint64(ses.RCNull|ses.RCOK)) == 0 && e.nothingWaits(now, &in[0])
+		k = alike(in, reply, ends, &acks)
 	}
 	if k < 2 {
 		return 1, e.Exchange(now, &in[0], &reply[0], &r[0], out)
@@ -112,7 +101,8 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 			return k, e.TransmitBatch(now, out)
 		}
 	} else if p, n := e.exchange(now, acks[:k], &in[0], out); p != nil {
-		for i := range k {
+		reply, r = reply[:k], r[:k]
+		for i := range r {
 			acknowledged(p, &reply[i], &r[i])
 		}
 		return k, n
@@ -125,6 +115,25 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 		}
 	}
 	return k, n + e.TransmitBatch(now, out[n:])
+}
+
+// alike returns the number of acknowledgements at the front of in, put into acks, that differ from the
+// first, plain and cumulative, only in CACK, service time and mark; or in the message, too.
+func alike(in, reply []Datagram, messages bool, acks *[ccc.RunMax]*view.AckCC) (k int) {
+	reply = reply[:len(in)]
+	first, response, same := (*view.AckCC)(in[0].Packet), responseOf(&in[0]), ^uint64(0)
+	if messages {
+		same = ^uint64(messageIDBits)
+	}
+	for acks[0], k = first, 1; k < len(in); k++ {
+		d := &in[k]
+		a := longEnough(d, &reply[k])
+		if a == nil || d.Src != in[0].Src || !a.Like(first) || (responseOf(d)^response)&same != 0 {
+			break
+		}
+		acks[uint(k)%ccc.RunMax] = a
+	}
+	return k
 }
 
 // nothingWaits reports whether acknowledgements on the PDC that in names let nothing go, unless
@@ -199,7 +208,7 @@ func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []D
 	if y == nil {
 		return nil, 0
 	}
-	most := roomy(out[:e.source.run(acks[0].DPDCID(), min(len(out), int(l.ahead), ccc.RunMax))])
+	most := roomy(out[:e.source.run(id, min(len(out), int(l.ahead), ccc.RunMax))])
 	if most == 0 {
 		return nil, 0
 	}
@@ -210,8 +219,7 @@ func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []D
 	}
 	y.Confirmed(acked)
 	n = e.pds.Fast().Run().Sent
-	h, _ := e.pds.Fast().Run().Handle(0)
-	e.describeMiddles(out[:n], p, 0, y, uint32(h-uint64(first))*y.MTU())
+	e.describeMiddles(out[:n], p, 0, y)
 	if l.sent(n) {
 		e.source.goOn(now, &e.flows[id])
 	}

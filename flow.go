@@ -79,7 +79,7 @@ func (s *source) goOn(now int64, f *flow) {
 
 // run is how many packets of a flow, of most, may be sent before others are to be handed over:
 // they are to come when they do where packets go one by one.
-func (s *source) run(id pds.PDCID, most int) int {
+func (s *source) run(id, most int) int {
 	ahead := int(s.leads[id].ahead)
 	if most <= ahead-submitLow {
 		return most

@@ -92,7 +92,7 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	id, most := e.pds.Fast().NextSender()
 	if most > 1 {
-		most = e.source.run(id, min(most, len(out)))
+		most = e.source.run(int(id), min(most, len(out)))
 	}
 	if most = roomy(out[:most]); most == 0 {
 		return 0
@@ -105,9 +105,9 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	for k := 0; k < x.Sent; {
 		h, alike := x.Handle(k)
 		if alike > 1 || x.Sent == 1 { // else no two are of one message
-			if y, at, left := e.source.sender.Middle(msg.PacketHandle(h)); y != nil {
+			if y, left := e.source.sender.Middle(msg.PacketHandle(h)); y != nil {
 				alike = min(int(left), alike)
-				e.describeMiddles(out[k:][:alike], p, k, y, at)
+				e.describeMiddles(out[k:][:alike], p, k, y)
 				k += alike
 				continue
 			}
@@ -121,12 +121,11 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	return n
 }
 
-// describeMiddles describes the packets of p in the last Run from k on. y writes the semantic headers;
-// first is the first packet's offset in the message.
-func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle, first uint32) {
+// describeMiddles describes the packets of p in the last Run from k on. y writes the semantic headers.
+func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle) {
 	x, mtu := e.pds.Fast().Run(), y.MTU()
 	h, _ := x.Handle(k)
-	m := msg.PacketHandle(h).Message()
+	m, first := msg.PacketHandle(h).Message(), y.Offset(msg.PacketHandle(h))
 	for i := range out {
 		d := &out[i]
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])

@@ -128,8 +128,9 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 	}
 	x.RunParams = RunParams{}
 	p := &m.p.nscc
-	x.AckLast = c.window.Full(p)
-	if n != 0 && !x.AckLast {
+	if full := c.window.Full(p); n == 0 || full {
+		x.AckLast = full
+	} else {
 		x.AckEach = c.window.AckRequest(p) // before sending: the last packet fills the window
 		if n == 1 && how == 0 {
 			c.window.OnSend(x.Size)
@@ -304,10 +305,15 @@ func (m *Manager) CreditTargets(pdc Handle, size int64, targets []int64) {
 func (m *Manager) choose(pdc Handle, at *seat, size int64, paths []uint16) {
 	e, p := &at.entropy, &m.p.entropy
 	if c := &at.context; c.how&(howFeeds|howFixed) == 0 && c.rec.sole == pdc {
-		for i := range paths {
-			paths[i] = e.candidate()
-			e.advance(p)
+		i, order := e.index, e.order // as candidate and advance do
+		for k := range paths {
+			paths[k] = i ^ order
+			if i = (i + 1) & p.mask; i == 0 {
+				e.reorder(p)
+				order = e.order
+			}
 		}
+		e.index = i
 		return
 	}
 	b, side := m.member(pdc), m.sideOf(&at.context)

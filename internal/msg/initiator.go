@@ -263,19 +263,18 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 // standard headers differing only in the place, each with a full payload.
 type Middle message
 
-// Middle returns the writer of the header of p, equal to [Initiator.PutHeader], the offset of
-// the payload in the message, and the number of such packets from p on. x is nil unless p is
-// in the middle of a message, handed to the PDS, and not answered yet. x is valid until the
-// next call of another method.
-func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
+// Middle returns the writer of the header of p, equal to [Initiator.PutHeader], and the number of
+// such packets from p on. x is nil unless p is in the middle of a message, handed to the PDS, and
+// not answered yet. x is valid until the next call of another method.
+func (in *Initiator) Middle(p PacketHandle) (x *Middle, n uint32) {
 	m, i := in.live(p.Message()), p.packet()
 	if m == nil || m.state != messageSending || m.attempt != p.attempt() || !m.is(kindMiddle) {
-		return nil, 0, 0
+		return nil, 0
 	}
 	if n = min(m.sent, m.packets-1) - i; i == 0 || int32(n) <= 0 {
-		return nil, 0, 0
+		return nil, 0
 	}
-	return (*Middle)(m), i * m.mtu(), n
+	return (*Middle)(m), n
 }
 
 // Passing returns the message in the slot of h, where only the index of h matters, if
@@ -313,6 +312,9 @@ func (x *Middle) Put(b *[ses.StandardLen]byte, offset, length uint32) {
 
 // MTU returns how many bytes of payload each packet has.
 func (x *Middle) MTU() uint32 { return (*message)(x).mtu() }
+
+// Offset returns where in the message the payload of p begins.
+func (x *Middle) Offset(p PacketHandle) uint32 { return p.packet() * x.MTU() }
 
 // Cookie returns the message's cookie.
 func (x *Middle) Cookie() uint64 { return x.cookie }

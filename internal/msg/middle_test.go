@@ -24,15 +24,15 @@ func TestMiddle(t *testing.T) {
 			p := packetHandle(h, m.attempt+uint8(rng.IntN(8)/7), i)
 			var want, got [ses.StandardLen]byte
 			n, y := in.PutHeader(want[:], p)
-			x, offset, more := in.Middle(p)
+			x, more := in.Middle(p)
 			if x == nil {
 				require.Zero(t, more)
 				continue
 			}
 			found++
 			require.Equal(t, ses.StandardLen, n)
-			require.Equal(t, Payload{Offset: offset, Length: in.mtu, Cookie: x.Cookie()}, y)
-			x.Put(&got, offset, in.mtu)
+			require.Equal(t, Payload{Offset: x.Offset(p), Length: in.mtu, Cookie: x.Cookie()}, y)
+			x.Put(&got, x.Offset(p), in.mtu)
 			require.Equal(t, want, got)
 			require.Equal(t, min(sent, m.packets-1)-i, more)
 		}
@@ -53,7 +53,7 @@ func TestPassingIsOfTheMiddle(t *testing.T) {
 		}
 		y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCOK}, MessageID: m.id(), JobID: 7}
 		word := func() uint64 { return binary.BigEndian.Uint64(y.AppendTo(nil)) }
-		first, _, more := in.Middle(packetHandle(h, m.attempt, 1))
+		first, more := in.Middle(packetHandle(h, m.attempt, 1))
 		x := in.Passing(h, word())
 		require.Equal(t, m.is(kindMiddle), x != nil)
 		if first != nil {
@@ -110,10 +110,10 @@ func TestMiddleAllocatesNothing(t *testing.T) {
 	require.NoError(t, in.Handed(h, 4))
 	var b [ses.StandardLen]byte
 	alloctest.Zero(t, "middle", func() {
-		x, offset, n := in.Middle(packetHandle(h, 0, 2))
+		x, n := in.Middle(packetHandle(h, 0, 2))
 		if x == nil || n != 2 {
 			panic(n)
 		}
-		x.Put(&b, offset, 1024)
+		x.Put(&b, x.Offset(packetHandle(h, 0, 2)), 1024)
 	})
 }

@@ -62,6 +62,9 @@ func derive(c Config) (Params, error) {
 		p.mpr = 0
 	}
 	p.c.OverrideMPRZero = cmp.Or(c.OverrideMPRZero, mprUnit)
+	for mpr := range p.limits {
+		p.limits[mpr] = uint16(min(cmp.Or(mpr*mprUnit, p.c.OverrideMPRZero), c.Range))
+	}
 	p.maxRTOs, p.maxNacks = retries(c.MaxRTORetx, rtoForever), retries(c.MaxNackRetx, nackForever)
 	if p.maxShort = forever; p.maxNacks != forever {
 		p.maxShort = min(2*p.maxNacks, nackForever-1)

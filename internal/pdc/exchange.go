@@ -37,22 +37,19 @@ func (f *FastPath) Exchange(
 	if m.sched.data.len() != 0 && (most == 0 || !m.sched.onlyTurn(p)) {
 		return nil, 0
 	}
-	if p.ahead >= pds.ByteUnit || m.p.c.InferLoss && p.tx.missing(m.mem, acks) {
+	if p.ahead >= m.sure && m.unsure(p, acks) {
 		return nil, 0
 	}
 	w, x, last := &p.tx, &m.run, acks[len(acks)-1]
-	x.from, x.span, x.Acks, x.Most, x.unlike = first, end-first, len(acks), 0, true
-	n, newest := m.learn(now, p, acks)
-	if n == 0 {
+	x.from, x.span, x.Acks = first, end-first, len(acks)
+	r, edge := m.learn(now, p, acks)
+	if r == nil {
 		return nil, 0
 	}
-	limit, edge := m.p.limit(last.MPR()), w.base+n
+	n, limit, cur := edge-w.base, m.p.limit(last.MPR()), &m.mem.row[w.current]
 	if !last.Cumulative() {
-		if edge = w.cack; limit != w.limit {
-			return nil, 0
-		}
+		n, edge = 1, w.cack // which stays
 	}
-	cur := &m.mem.row[w.current]
 	if most != 0 {
 		if int32(w.next-edge) >= int32(limit) {
 			return nil, 0
@@ -66,18 +63,14 @@ func (f *FastPath) Exchange(
 		if x.Most, x.unlike = 1, false; n > 1 && cur.size != 0 {
 			x.Most = int(w.alike(min(most, int(n)), edge+uint32(limit)))
 		}
+	} else {
+		x.Most, x.unlike = 0, true
 	}
 	if !m.cc.Exchange(ccc.Handle(p.handle), now, &x.Run) {
 		return nil, 0
 	}
-	if newest.sends == copiesFirst {
-		p.took = tookOf(now - newest.sentAt)
-	} else {
-		p.took = p.tookLate(m.p, now-newest.sentAt, newest.rtos)
-	}
-	if last.Cumulative() {
+	if edge != w.cack {
 		if at := w.base % rowLen; at+n < rowLen {
-			r := &m.mem.row[w.first]
 			r.flight &= ^uint64(0) << ((at + n) % rowLen) // none is in flight below base
 			w.pass(m.mem, r, n)
 		} else {
@@ -87,6 +80,7 @@ func (f *FastPath) Exchange(
 	} else {
 		p.takeOne(m, last)
 	}
+	p.took = x.took
 	p.ahead, p.counted = x.ahead, x.counted
 	p.activeAt = now
 	m.stats.Received += uint64(len(acks))
@@ -114,48 +108,52 @@ func (f *FastPath) Exchange(
 }
 
 // learn notes in m.run what acknowledgements tell of packets of p, with handles as Exchange takes
-// them, and returns the number of packets and the last. The number is 0 if an acknowledgement is not
-// for Exchange.
-func (m *Manager) learn(now int64, p *PDC, acks []*view.AckCC) (packets uint32, last *packet) {
-	w, mem, x := &p.tx, m.mem, &m.run
+// them. Results are the row and the offset behind the last of the packets, the row nil if an
+// acknowledgement is not for Exchange.
+func (m *Manager) learn(now int64, p *PDC, acks []*view.AckCC) (r *row, end uint32) {
+	mem, x, w := m.mem, &m.run, &p.tx
 	x.ahead, x.counted = p.ahead, p.counted
-	base, r := w.base, &mem.row[w.first]
-	for i := 0; ; {
-		a, at := acks[i], base%rowLen
-		n := w.offset(a.CACK()) + 1 - base
-		if !a.Cumulative() { // and alone
-			if r, at, n = w.named(mem, a), w.offset(a.AckPSN())%rowLen, 1; r == nil {
-				return 0, nil
-			}
-		} else {
-			if n-1 >= r.flying(at) || r.released != 0 || n != 1 && r.size == 0 {
-				return 0, nil
-			}
-			if at+n == rowLen && mem.row[w.rowOf(mem, base+n)].released != 0 { // base will be there
-				return 0, nil
-			}
+	end, start := w.base, w.start
+	if a := acks[0]; a.Cumulative() {
+		if r = &mem.row[w.first]; r.released != 0 {
+			return nil, 0
 		}
-		at += n - 1
-		h := mem.handle(r, at)
+	} else if r = w.named(mem, a); r != nil && m.p.limit(a.MPR()) == w.limit { // and alone: of one packet
+		end = w.offset(a.AckPSN())
+		start = a.CACK() - pds.PSN(end)
+	} else {
+		return nil, 0
+	}
+	for i := 0; ; { // calls nothing, and needs little, so that the registers suffice
+		a := acks[i]
+		at, n := end%rowLen, uint32(a.CACK()-start)+1-end
+		if n-1 >= r.flying(at) || n != 1 && r.size == 0 {
+			return nil, 0
+		}
+		pkt, h := mem.told(r, at+n-1)
+		x.handles[uint(i)%ccc.RunMax] = h
 		if h-x.from >= x.span {
-			return 0, nil
+			return nil, 0
 		}
-		pkt, y := mem.record(r, at), &x.News[i%ccc.RunMax]
-		x.handles[i%ccc.RunMax] = h
+		y := &x.News[uint(i)%ccc.RunMax]
 		y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
 		if units := a.RcvdBytes(); units != 0 {
 			ahead := max(int64(x.ahead)-y.Bytes()+x.counted.Advance(units), 0)
 			if ahead >= pds.ByteUnit {
-				return 0, nil
+				return nil, 0
 			}
 			x.ahead = int32(ahead)
 		}
-		base += n
-		if i++; i == len(acks) {
-			return base - w.base, pkt
+		if end += n; end%rowLen == 0 { // base will be there
+			if r = &mem.row[w.rowOf(mem, end)]; r.released != 0 {
+				return nil, 0
+			}
 		}
-		if base%rowLen == 0 {
-			r = &mem.row[w.rowOf(mem, base)]
+		if i++; i == len(acks) {
+			if x.took = tookOf(now - pkt.sentAt); pkt.sends != copiesFirst {
+				x.took = p.tookLate(m.p, now-pkt.sentAt, pkt.rtos)
+			}
+			return r, end
 		}
 	}
 }
@@ -174,6 +172,14 @@ func (f *FastPath) exchangeCredit(
 		}
 	}
 	return p, acked
+}
+
+// unsure reports whether acks are not for Exchange, with flight as the acknowledgements before have
+// left it: bytes have departed, or packets may be lost.
+//
+//go:noinline
+func (m *Manager) unsure(p *PDC, acks []*view.AckCC) bool {
+	return p.ahead >= pds.ByteUnit || p.tx.missing(m.mem, acks)
 }
 
 // missing reports whether one of acks may tell of lost packets, which are inferred from so many

@@ -97,6 +97,8 @@ type Manager struct {
 	cc    *ccc.Manager
 	table *Table
 
+	run Run // at a small offset, so that its address needs no check for nil
+
 	sched    scheduler
 	timer    timers
 	reply    answers
@@ -106,7 +108,7 @@ type Manager struct {
 	life     life
 	recovery recovery
 
-	run      Run
+	sure     int32 // a PDC.ahead of less needs no second look in Exchange
 	credits  credits
 	rudi     rudiTable
 	targetTC uint8
@@ -129,7 +131,10 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	}
 	m := &Manager{
 		p: c.Params, mem: mem, pdc: slab.Make[PDC](ids + 1), cc: c.CC, table: c.Table, targetTC: c.TargetTC,
-		credits: credits{cc: c.CC},
+		credits: credits{cc: c.CC}, sure: pds.ByteUnit,
+	}
+	if m.p.c.InferLoss {
+		m.sure = 0
 	}
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never

@@ -272,6 +272,15 @@ func (m *memory) handle(r *row, i uint32) uint64 {
 	return h
 }
 
+// told is record and handle, calling nothing, so that callers may keep what they have in registers.
+func (m *memory) told(r *row, i uint32) (pkt *packet, handle uint64) {
+	c := m.in(r, i)
+	if handle = r.handle + uint64(i); r.size == 0 {
+		handle = c.handle[i%chunkLen]
+	}
+	return &c.packet[i%chunkLen], handle
+}
+
 // submitted returns packet i of a row as submitted. Once sent the record has the same.
 func (m *memory) submitted(r *row, i uint32) (handle uint64, size uint16, k kind) {
 	if r.size != 0 {

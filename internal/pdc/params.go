@@ -23,6 +23,8 @@ type Params struct {
 	mpr    uint8  // announced
 	ackAll int64  // trigger in effect
 
+	limits [256]uint16 // by mpr, see limit
+
 	maxRTOs, maxNacks int // MaxRTORetx and MaxNackRetx, or forever
 	maxShort          int // MaxNackRetx for want of memory
 
@@ -53,15 +55,7 @@ func (p *Params) longestRTO() int64 {
 // closes, not sooner for more questions.
 func (p *Params) refused(n uint8) int64 { return deadline.Backoff(p.c.NackRetxTime, n, rtoMax) }
 
-// peerRange is the number of PSNs an mpr stands for.
-func (p *Params) peerRange(mpr uint8) uint32 {
-	if mpr == 0 {
-		return uint32(p.c.OverrideMPRZero)
-	}
-	return uint32(mpr) * mprUnit
-}
-
-// limit is peerRange, but not more than tracked here.
-func (p *Params) limit(mpr uint8) uint16 { return uint16(min(p.peerRange(mpr), p.ranges)) }
+// limit is the number of PSNs an mpr stands for, but not more than tracked here.
+func (p *Params) limit(mpr uint8) uint16 { return p.limits[mpr] }
 
 const never = math.MaxInt64

@@ -66,12 +66,22 @@ type far struct {
 // far is the ring of p.
 func (m *memory) far(p *PDC) far { return far{m, p.slot()} }
 
+// at is the place in the ring of the word for psn.
+func (f far) at(psn pds.PSN) uint32 { return uint32(f.slot)<<(f.m.shift%32) | uint32(psn)/64&f.m.words }
+
 // word returns the word of the ring for psn. Few packets need the ring, and other
 // packets should be quick: word stays out of line.
 //
 //go:noinline
-func (f far) word(psn pds.PSN) *uint64 {
-	return &f.m.bits[uint32(f.slot)<<f.m.shift|uint32(psn)/64&f.m.words]
+func (f far) word(psn pds.PSN) *uint64 { return &f.m.bits[f.at(psn)] }
+
+// bit returns 1 if the ring has the bit for psn, otherwise 0, calling nothing, so that callers
+// need no stack frame.
+func (f far) bit(psn pds.PSN) uint64 {
+	if i := uint(f.at(psn)); i < uint(len(f.m.bits)) { // as always
+		return f.m.bits[i] >> (psn % 64) & 1
+	}
+	return 0
 }
 
 // seen is the flags of arrivals.
@@ -143,43 +153,26 @@ func (w *recvWindow) ClearPSN() pds.PSN { return w.clear }
 
 // Classify is the relation of psn to a window of n PSNs, 1 to [MaxRange].
 func (w *recvWindow) Classify(f far, psn pds.PSN, n uint32) arrival {
-	if ahead := uint32(psn - w.edge); ahead < n && !w.holding { // CACK is edge-1
-		if ahead < nearLen { // like bit, with two returns, to save a jump
-			return arrivalNew + arrival(w.near>>ahead&1)
-		}
-		return arrivalNew + arrival(*f.word(psn)>>(psn%64)&1)
-	}
-	cack := w.CACK()
-	switch {
-	case uint32(psn-cack-1) < n:
-		if w.has(f, psn) {
+	ahead := uint32(psn - w.edge)
+	if ahead >= n || w.holding { // else CACK is edge-1
+		switch cack := w.CACK(); {
+		case uint32(cack-psn) < n:
+			return arrivalOld
+		case uint32(psn-cack-1) >= n:
+			return arrivalOutside
+		case w.edge.After(psn):
 			return arrivalDuplicate
 		}
-		return arrivalNew
-	case uint32(cack-psn) < n:
-		return arrivalOld
-	default:
-		return arrivalOutside
 	}
+	if ahead < nearLen { // like bit, with two returns, to save a jump
+		return arrivalNew + arrival(w.near>>ahead&1)
+	}
+	return arrivalNew + arrival(f.bit(psn))
 }
 
 // fresh reports whether psn is [arrivalNew] to a window of n PSNs holding nothing back.
 func (w *recvWindow) fresh(f far, psn pds.PSN, n uint32) bool {
-	ahead := uint32(psn - w.edge)
-	return ahead < n && (ahead == 0 || w.bit(f, psn) == 0)
-}
-
-// bit returns 1 if psn, not below the edge, has arrived, otherwise 0.
-func (w *recvWindow) bit(f far, psn pds.PSN) uint64 {
-	if ahead := psn - w.edge; ahead < nearLen {
-		return w.near >> ahead & 1
-	}
-	return *f.word(psn) >> (psn % 64) & 1
-}
-
-// has reports whether psn, after CACK, has arrived.
-func (w *recvWindow) has(f far, psn pds.PSN) bool {
-	return w.edge.After(psn) || w.bit(f, psn) != 0
+	return psn == w.edge || w.Classify(f, psn, n) == arrivalNew
 }
 
 // Accept marks the PSN so far ahead of [recvWindow.Missing] as arrived. The caller has seen
@@ -195,18 +188,19 @@ func (w *recvWindow) Accept(f far, ahead pds.PSN) {
 
 // acceptAt is Accept for the edge and for PSNs beyond near.
 func (w *recvWindow) acceptAt(f far, ahead pds.PSN) {
-	psn := w.edge + ahead
-	switch {
-	case ahead == 0 && w.inOrder():
-		w.edge, w.high, w.seen = psn+1, psn, seenInOrder
-	case ahead == 0:
-		w.advance(f)
-	default:
-		*f.word(psn) |= 1 << (psn % 64)
-		w.seen = seenAhead
-		if psn.After(w.high) {
-			w.high = psn
+	if ahead == 0 {
+		if !w.inOrder() {
+			w.advance(f)
+			return
 		}
+		w.high, w.edge, w.seen = w.edge, w.edge+1, seenInOrder
+		return
+	}
+	psn := w.edge + ahead
+	*f.word(psn) |= 1 << (psn % 64)
+	w.seen = seenAhead
+	if psn.After(w.high) {
+		w.high = psn
 	}
 }
 

@@ -66,8 +66,10 @@ func (f *FastPath) TakeACK(now int64, a *view.AckCC, src Addr) (x Confirmed) {
 	m.run.Acks, m.run.Most = 1, 0
 	news := &m.run.News[0]
 	news.PlainAck, news.Packets, news.Entropy = last.news(now, a, n), int32(n), last.entropy
-	if known := news.Bytes(); !p.agrees(known, a.RcvdBytes()) {
-		m.source.overtake(now, p, known, known, a.RcvdBytes(), knownOOO(a.OOOCount()))
+	if units := a.RcvdBytes(); units != 0 || p.ahead >= pds.ByteUnit { // else nothing to compare
+		if known := news.Bytes(); !p.agrees(known, units) {
+			m.source.overtake(now, p, known, known, units, knownOOO(a.OOOCount()))
+		}
 	}
 	if m.cc.Exchange(ccc.Handle(p.handle), now, &m.run.Run) {
 		if m.cc.Waiters(p.cc).Head != 0 {

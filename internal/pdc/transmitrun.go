@@ -24,8 +24,9 @@ type Run struct {
 
 	from, span uint64 // the handles that may be told of, and sent: the first, and how many
 
-	ahead   int32 // what PDC.ahead and counted become
+	ahead   int32 // what PDC.ahead, counted and took become
 	counted nscc.RcvdTracker
+	took    uint32
 
 	handles [ccc.RunMax]uint64
 
