@@ -11,6 +11,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -160,6 +161,56 @@ func TestFigure611(t *testing.T) {
 	}
 	require.Equal(t, map[ses.JobID]int{1: 8192, 2: 4096, 3: 8192}, kib)
 	require.Equal(t, int64(20_971_520), int64(5*each))
+}
+
+// Figure 6-12: of four packets in flight, 16,384 bytes, 12,288 have arrived behind one that has not, as
+// rcvd_bytes says beside a bitmap that shows none of them; 4,096 are left. Bits that come later take nothing
+// out. Before, what CACK and SACK show left flight, whatever rcvd_bytes said.
+func TestFigure612(t *testing.T) {
+	at := func(i int, first pds.PDCID) uetcc.Config {
+		c := walkConfig(i, first)
+		c.PDS = pdc.Config{AckPerPacket: true}
+		return c
+	}
+	initiator, target := newEnd(t, at(0, 0x4001)), newEnd(t, at(1, 0x8001))
+	openWalk(target, walkLen, ses.RightWrite)
+	m := walkMessage()
+	m.Length = 4096 - uint32(pds.NominalSize(8+pds.RequestLen)+ses.StandardLen)
+	h, err := initiator.Connect(0, &m)
+	require.NoError(t, err)
+	for range 4 {
+		_, err := initiator.Write(0, &m)
+		require.NoError(t, err)
+	}
+	packets := sendAll(0, initiator)
+	require.Len(t, packets, 4)
+	info, _ := initiator.PDS().PDC(h)
+	inflight := func() int64 { return initiator.CC().Context(info.Context).Inflight() }
+	require.EqualValues(t, 16_384, inflight())
+	var shown wirePacket
+	for i, n := range []int{1, 2, 3, 0} {
+		_, back := receive(0, target, packets[n])
+		require.Len(t, back, 1)
+		var a pds.AckCC
+		var s pds.NSCCState
+		_, err := a.Decode(back[0].data)
+		require.NoError(t, err)
+		require.True(t, a.NSCC(&s))
+		require.EqualValues(t, 4096*(i+1), s.RcvdBytes*256)
+		switch i {
+		case 2:
+			shown, a.Bitmap = back[0], 0
+			hidden := shown
+			hidden.data = a.AppendTo(nil)
+			receive(1, initiator, hidden)
+			require.EqualValues(t, 16_384-12_288, inflight())
+			receive(1, initiator, shown)
+			require.EqualValues(t, 4096, inflight())
+		case 3:
+			receive(1, initiator, back[0])
+			require.Zero(t, inflight())
+		}
+	}
 }
 
 func TestMessageWithoutAnAddress(t *testing.T) {

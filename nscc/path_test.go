@@ -253,27 +253,35 @@ func TestPathsLoss(t *testing.T) {
 
 // A packet that is smaller tells of a base round trip with a full packet on both links: 41 us is
 // 82 at 1.6 Gb/s (41: reads both ways took 2.0 of ideal, 1.27 now), so that full packets, of 83,
-// meet no delay. A full packet is taken at its word, and so is any by ProfileSpec.
+// meet no delay. Over six links 41 us is 165, and says nothing against a base of 83; nor does an
+// acknowledgement of several packets, the last of them small, or of none that counts. A full packet is
+// taken at its word, and so is any by ProfileSpec.
 func TestAdaptiveSmallPacketsKeepTheBase(t *testing.T) {
-	const rate, base, small = 200e6, 82_500, 100
+	const rate, base, small, long = 200e6, 82_500, 100, 400_000
 	for _, tc := range []struct {
 		profile   nscc.Profile
+		base      int64
 		bytes     int64
 		rtt, want int64
 	}{
-		{nscc.ProfileAdaptive, small, 41_000, 41_000 + 2*5*(pathMTU-small)},
-		{nscc.ProfileAdaptive, small, 45_000, base},
-		{nscc.ProfileAdaptive, pathMTU, 70_000, 70_000},
-		{nscc.ProfileAdaptive, 3 * pathMTU, 70_000, 70_000},
-		{nscc.ProfileAdaptive, 0, 70_000, 70_000},
-		{nscc.ProfileSpec, small, 41_000, 41_000},
+		{nscc.ProfileAdaptive, base, small, 41_000, base},
+		{nscc.ProfileAdaptive, long, small, 41_000, 41_000 + 2*5*(pathMTU-small)},
+		{nscc.ProfileAdaptive, base, pathMTU, 70_000, 70_000},
+		{nscc.ProfileAdaptive, base, 3 * pathMTU, 70_000, 70_000},
+		{nscc.ProfileAdaptive, base, 3*pathMTU + small, 70_000, base},
+		{nscc.ProfileAdaptive, base, 0, 70_000, base},
+		{nscc.ProfileSpec, base, small, 41_000, 41_000},
 	} {
-		p := must(t, nscc.Config{LinkRate: rate, BaseRTT: base, MTU: pathMTU, Profile: tc.profile})
-		var w nscc.Window
+		p := must(t, nscc.Config{LinkRate: rate, BaseRTT: tc.base, MTU: pathMTU, Profile: tc.profile})
+		var w, probed nscc.Window
 		w.Init(p, 0)
 		w.OnSend(tc.bytes)
 		w.OnACK(p, tc.rtt, nscc.Ack{Bytes: tc.bytes, RTT: tc.rtt})
 		require.Equal(t, tc.want, w.BaseRTT(), "%+v", tc)
+		probed.Init(p, 0)
+		probed.SampleBase(p, 41_000)
+		keeps := tc.profile == nscc.ProfileAdaptive && tc.base == base
+		require.Equal(t, keeps, probed.BaseRTT() == base, "%+v", tc)
 	}
 }
 

@@ -159,6 +159,13 @@ func (w *Window) BaseRTT() int64 { return w.base }
 // <= 0 are none. OnACK lowers the base by the acknowledgements' samples.
 func (w *Window) SampleBase(p *Params, rtt int64) {
 	if rtt > 0 && rtt < w.base {
+		w.lowerByProbe(p, rtt)
+	}
+}
+
+// lowerByProbe is lowerBase by the sample of a small packet.
+func (w *Window) lowerByProbe(p *Params, rtt int64) {
+	if p.profile != ProfileAdaptive || !w.doubts(rtt, p.lacks(1, adaptiveTree-1)) {
 		w.lowerBase(p, rtt)
 	}
 }

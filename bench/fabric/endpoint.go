@@ -106,7 +106,7 @@ func (c *Config) poolsOf(host int, u *uetcc.Config) {
 	d := c.degree[host]
 	n := d.out + d.in
 	u.Contexts, u.Messages, u.Answers, u.RUDI, u.Waiting = min(n+1, 65535), d.out+1, 1, 1, min(n+1, 65535)
-	u.PDCs = pdc.TableConfig{General: 4*n + 4}
+	u.PDCs = pdc.TableConfig{General: 5*n + 4}
 	u.Memory = pdc.MemoryConfig{Chunks: max(d.chunks, c.chunks()), Responses: 8 * (n + 1), Events: 256, LongResponses: 1}
 	t := &u.Target
 	t.Indices, t.Regions, t.Receives, t.Messages, t.Pending = taggedAt+1, 1, 1, 4*d.in+4, 1

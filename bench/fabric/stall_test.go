@@ -26,14 +26,15 @@ func staggered(fanIn int, size, rate int64, seed uint64) *Matrix {
 	return m
 }
 
-// Under the specification's rules no sender freezes at one packet a round trip: 144 staggered
-// incasts, with three seeds of each, beside htsim's rules. When any copy of a packet that had
-// been sent three times gave no round trip, 55 of the 144 took more than 1.2 times as long
-// as with htsim's rules, the slowest 12.5 times, and their ends came up to 7.3 times as late. Now
-// the mean over all is 0.97.
+// Under the specification's rules no sender freezes at one packet a round trip: 192 staggered
+// incasts, of endpoints and of the light transport, beside htsim's rules. When any copy of a packet
+// that had been sent three times gave no round trip, the light transport took more than 1.2 times as
+// long in 55 of 144, 12.5 times in the slowest, and the ends came up to 7.3 times as late. Endpoints
+// whose receiver has fewer PDCIDs than five for each sender were asked for a Start_PSN, and ended up to
+// 1.6 times as late.
 //
 // Which sender comes last is chance: with other random numbers htsim's own slowest differs by
-// up to 1.49, in 3 of 144 by more than 1.2; so the seeds are taken together.
+// up to 1.9, in 6 of 144 by more than 1.2; so four seeds are taken together.
 func TestStaggeredIncasts(t *testing.T) {
 	fans, sizes := []int{16, 32, 64, 127}, []int64{256_000, 512_000, 1_000_000, 2_000_000}
 	if testing.Short() {
@@ -44,21 +45,26 @@ func TestStaggeredIncasts(t *testing.T) {
 			for _, size := range sizes {
 				t.Run(fmt.Sprintf("%dG/%d/%d", rate/1e9, fan, size), func(t *testing.T) {
 					t.Parallel()
-					var last, end [2]float64
-					for seed := range uint64(3) {
+					kinds := []Config{{Rules: RulesHTSim}, {}, {Node: NodeEndpoint}}
+					last, end := make([]float64, len(kinds)), make([]float64, len(kinds))
+					for seed := range uint64(4) {
 						m := staggered(fan, size, rate, seed)
-						for rules := range RulesHTSim + 1 {
-							r := run(t, Config{Matrix: m, Rate: rate, Seed: seed, Rules: rules})
-							last[rules] += r.FCT.Max
+						for i, c := range kinds {
+							c.Matrix, c.Rate, c.Seed = m, rate, seed
+							r := run(t, c)
 							latest := 0.0
-							for i := range r.Transfers {
-								latest = max(latest, r.Transfers[i].Finished)
+							for k := range r.Transfers {
+								latest = max(latest, r.Transfers[k].Finished)
 							}
-							end[rules] += latest
+							last[i] += r.FCT.Max
+							end[i] += latest
 						}
 					}
-					require.LessOrEqual(t, last[RulesSpec]/last[RulesHTSim], 1.2)
-					require.LessOrEqual(t, end[RulesSpec]/end[RulesHTSim], 1.1)
+					for i := range kinds {
+						t.Logf("%v: slowest %.3f, end %.3f of htsim's rules", kinds[i].Node, last[i]/last[0], end[i]/end[0])
+						require.LessOrEqual(t, last[i]/last[0], 1.2)
+						require.LessOrEqual(t, end[i]/end[0], 1.1)
+					}
 				})
 			}
 		}

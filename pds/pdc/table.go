@@ -36,7 +36,8 @@ type TableConfig struct {
 	// Kept is the number of PDCIDs of the general pool given to SYN packets only if the source
 	// has a PDC here already, or answers a NEW_START_PSN, so proven to receive. A flood of SYN
 	// packets with false sources does not touch the Kept ids. With Kept 0 such a flood gets a
-	// fifth of the PDCIDs at most: see [Config].Start.
+	// fifth of the PDCIDs at most: see [Config].Start. So five PDCIDs for each peer that may begin
+	// at the same time spare all peers the question, and a round trip.
 	Kept int
 
 	// Initiators is the most PDCIDs of the general pool, resting ones included, held by PDCs
