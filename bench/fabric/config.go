@@ -171,7 +171,7 @@ type Config struct {
 	Context func(*ContextState)
 
 	degree []degree // by host
-	whole  bool     // never in parts
+	parts  uint32   // to divide the run into, at most; 0: by the size of the fabric
 }
 
 // HeaderBytes is the header of a data packet, and the whole of an acknowledgement or of a

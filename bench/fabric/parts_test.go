@@ -189,10 +189,10 @@ func TestPartsAreTheWhole(t *testing.T) {
 			var err error
 			var ofParts, ofWhole struct{ mean, p99 float64 }
 			for c.Seed = range seeds {
-				c.whole = false
+				c.parts = 0
 				parts, err = Run(c)
 				require.NoError(t, err)
-				c.whole = true
+				c.parts = 1
 				whole, err = Run(c)
 				require.NoError(t, err)
 				ofParts.mean, ofParts.p99 = ofParts.mean+parts.FCT.Mean, ofParts.p99+parts.FCT.P99

@@ -54,8 +54,9 @@ func (s *light) receive(_, pkt uint32) {
 }
 
 // has reports whether a PSN has arrived.
-func (s *light) has(conn, psn uint32) bool {
-	r := &s.receivers[conn]
+func (s *light) has(conn, psn uint32) bool { return s.holds(&s.receivers[conn], psn) }
+
+func (s *light) holds(r *receiver, psn uint32) bool {
 	i := psn & r.mask
 	return int32(psn-r.cack) < 0 || s.bitmap(r)[i/64]>>(i%64)&1 != 0
 }

@@ -156,7 +156,7 @@ func (s *light) complete(i uint32) {
 	t.finished = s.now
 	s.done++
 	s.pull(t.flow.SendDone)
-	if s.app != nil {
+	if s.app != nil && s.crew == nil {
 		s.app.finished(i)
 	}
 }
@@ -166,7 +166,7 @@ func (s *light) landed(i uint32) {
 	t := &s.transfers[i]
 	t.arrived = s.now
 	s.pull(t.flow.RecvDone)
-	if s.app != nil {
+	if s.app != nil && s.crew == nil {
 		s.app.arrived(i)
 	}
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fabric
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/bench/goal"
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/hw/link"
+)
+
+// schedules are collective operations of 16 ranks, some with calculations, and those of micro.txt,
+// which ask for one rule each.
+func schedules(t *testing.T) map[string]*goal.Schedule {
+	t.Helper()
+	const dir = "../goal/testdata/"
+	list := map[string]*goal.Schedule{}
+	files, err := filepath.Glob(dir + "*.goal.gz")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		s, err := goal.Read(f)
+		require.NoError(t, err, f)
+		list[filepath.Base(f)] = s
+	}
+	b, err := os.ReadFile(dir + "micro.txt")
+	require.NoError(t, err)
+	for _, text := range strings.Split("\n"+string(b), "\n-- ")[1:] {
+		name, text, _ := strings.Cut(text, " --\n")
+		s, err := goal.Parse(name, []byte(text))
+		require.NoError(t, err, name)
+		list[micro+name] = s
+	}
+	for _, p := range goal.Patterns() {
+		s, err := p.Make(goal.Job{
+			Ranks: 16, Bytes: 60_000, Pieces: 4, Reduce: 0.1, Forward: 9_000, Backward: 14_000,
+			Sizes: "web-search", Load: 0.3, Rate: 400e9, Duration: 30_000,
+		})
+		require.NoError(t, err, p.Name)
+		list["gen "+p.Name] = s
+	}
+	return list
+}
+
+const micro = "micro "
+
+// apart is a fabric where each of 16 hosts has a leaf, and so a part of a run, to itself.
+func apart() *Topology {
+	tier := Tier{DownRate: 400e9, DownLatency: link.Microsecond, RadixDown: 1, RadixUp: 2}
+	return &Topology{Nodes: 16, Tiers: []Tier{tier, {DownRate: 400e9, DownLatency: link.Microsecond, RadixDown: 16}}}
+}
+
+// A divided run of an application is the same on any number of workers, byte for byte, in results and
+// in what functions are told. Where no switch tosses a coin the run is that of a fabric not
+// divided, to the picosecond.
+func TestApplicationInParts(t *testing.T) {
+	workers := []int{1, 2, 3, 8}
+	if testing.Short() {
+		workers = []int{1, 3}
+	}
+	kinds := map[string]func(*Config){
+		"acked":   func(c *Config) {},
+		"arrival": func(c *Config) { c.Application.Arrival = true },
+		"eager":   func(c *Config) { c.Application.Eager, c.Control = 1<<20, ccc.ControlBoth },
+		"htsim":   func(c *Config) { c.Rules, c.PairRTT = RulesHTSim, true },
+		"broken": func(c *Config) {
+			c.Application.Arrival, c.NoTrim, c.Reroute = true, true, 3*link.Microsecond
+			for _, text := range []string{"host3:loss=0.1@0", "leaf5.1:down@4-30", "host9:rate=0.5@2-20"} {
+				f, err := ParseFault(text)
+				require.NoError(t, err)
+				c.Faults = append(c.Faults, f)
+			}
+		},
+	}
+	for name, s := range schedules(t) {
+		for kind, change := range kinds {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				t.Parallel()
+				c := Config{Topology: apart(), Application: &Application{Schedule: s, Eager: -1}, parts: 16}
+				change(&c)
+				var want string
+				var parts *Result
+				for _, n := range workers {
+					seen := &diary{Hash64: fnv.New64a()}
+					c := observed(c, seen)
+					c.Workers = n
+					run, err := newSim(c)
+					require.NoError(t, err)
+					require.Len(t, run.parts, 16)
+					run.loop()
+					parts = run.result()
+					require.Empty(t, parts.Violations)
+					b, err := json.Marshal(parts)
+					require.NoError(t, err)
+					got := fmt.Sprintf("%s%x", b, seen.Sum64())
+					if want == "" {
+						want = got
+					}
+					require.Equal(t, want, got, "%d workers", n)
+				}
+				c.parts = 1
+				whole, err := Run(c)
+				require.NoError(t, err)
+				require.Equal(t, whole.Unfinished, parts.Unfinished)
+				require.Equal(t, whole.Application.Waiting, parts.Application.Waiting)
+				switch {
+				case strings.HasPrefix(name, micro) && kind != "broken":
+					require.Equal(t, whole.Application, parts.Application)
+					require.Equal(t, whole.SimTime, parts.SimTime)
+					require.Equal(t, whole.Totals, parts.Totals)
+				case kind != "broken":
+					require.InEpsilon(t, whole.Application.Makespan, parts.Application.Makespan, 0.05)
+				}
+			})
+		}
+	}
+}
+
+// What cannot be foreseen is simulated as a whole.
+func TestApplicationNotInParts(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"endpoint": func(c *Config) { c.Node = NodeEndpoint },
+		"loss":     func(c *Config) { c.Loss = 0.01 },
+		"late":     func(c *Config) { c.Reorder = 0.01 },
+		"memory":   func(c *Config) { c.Memory = slowMemory },
+	} {
+		s, err := goal.FindPattern("ring")
+		require.NoError(t, err)
+		ring, err := s.Make(goal.Job{Ranks: 16, Bytes: 20_000})
+		require.NoError(t, err)
+		c := Config{Topology: apart(), Application: &Application{Schedule: ring, Eager: -1}, parts: 16, Workers: 3}
+		change(&c)
+		run, err := newSim(c)
+		require.NoError(t, err, name)
+		require.Len(t, run.parts, 1, name)
+		run.loop()
+		require.Zero(t, run.result().Application.Unfinished, name)
+	}
+}
+
+// A calculation beyond the end of the run does not begin anything any more.
+func TestApplicationInPartsEnds(t *testing.T) {
+	s, err := goal.Parse("x", []byte("num_ranks 2\nrank 0 {\na: calc 90000\nb: send 5b to 1\nb requires a\n}\nrank 1 {\nrecv 5b from 0\n}\n"))
+	require.NoError(t, err)
+	for _, n := range []uint32{1, 16} {
+		c := Config{Topology: apart(), Application: &Application{Schedule: s, Eager: -1}, parts: n, End: 80 * link.Microsecond}
+		r, err := Run(c)
+		require.NoError(t, err)
+		require.EqualValues(t, 80, r.Stopped)
+		require.Equal(t, 3, r.Application.Unfinished)
+		require.Zero(t, r.Application.Makespan)
+	}
+}
