@@ -18,8 +18,8 @@ import (
 // next window: all messages that begin in there are known before, to the picosecond, as in a run that
 // is not divided.
 //
-// An endpoint, random loss before a host and a slow memory decide only on arrival; runs with these are
-// not divided.
+// An endpoint, random loss before a host and a slow memory decide only on arrival, and where requests
+// for credit take PSNs the source does; runs with these are not divided.
 type foresight struct {
 	at     int64 // ps, of the last news
 	due    agenda.Agenda[news]
@@ -45,7 +45,7 @@ const (
 
 // foresees reports whether the ends of messages are certain before they come.
 func (c *Config) foresees() bool {
-	return c.Node == NodeLight && c.Loss+c.Reorder == 0 && c.Memory == nil
+	return c.Node == NodeLight && c.Loss+c.Reorder == 0 && c.Memory == nil && !c.numbersRequests()
 }
 
 func (f *foresight) init(transfers int, arrival bool) {

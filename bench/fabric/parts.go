@@ -169,7 +169,7 @@ func (s builder) equip() {
 	records, words, all := make([]int64, len(s.parts)), make([]int64, len(s.parts)), int64(0)
 	for i := range s.senders {
 		records[s.partOf[s.hostOf[source(uint32(i))]]] += int64(s.senders[i].mask) + 1
-		words[s.partOf[s.hostOf[destination(uint32(i))]]] += int64(s.receivers[i].mask+1) / 64
+		words[s.partOf[s.hostOf[destination(uint32(i))]]] += int64(s.bitmapWords(&s.receivers[i]))
 		all += int64(s.senders[i].mask) + 1
 	}
 	if s.crew != nil && s.app != nil && s.app.cfg.Arrival {
