@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,16 +79,33 @@ func TestFilesOnAnyNumberOfWorkers(t *testing.T) {
 // The scenarios are too small for parts; their algorithms run side by side.
 func TestScenariosOnAnyNumberOfWorkers(t *testing.T) {
 	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			_, want, _ := uetsim("-scenario", s.name, "-json", "-node", "light", "-workers", "1")
-			for _, n := range []string{"2", "3", "8"} {
-				_, got, _ := uetsim("-scenario", s.name, "-json", "-node", "light", "-workers", n)
-				require.True(t, want == got, "%s workers", n)
-				if testing.Short() {
-					break
-				}
+		for _, node := range []string{"light", "endpoint"} {
+			if slices.Contains(s.ignores, "node") {
+				node = ""
 			}
-		})
+			t.Run(s.name+" "+node, func(t *testing.T) {
+				t.Parallel()
+				on := func(workers string) string {
+					args := []string{"-scenario", s.name, "-json", "-workers", workers}
+					if node != "" {
+						args = append(args, "-node", node)
+					}
+					_, out, errs := uetsim(args...)
+					require.NotContains(t, errs, "usage")
+					require.NotEmpty(t, out)
+					return out
+				}
+				want := on("1")
+				for _, n := range []string{"2", "3", "8"} {
+					require.True(t, want == on(n), "%s workers", n)
+					if testing.Short() {
+						break
+					}
+				}
+			})
+			if node == "" {
+				break
+			}
+		}
 	}
 }
