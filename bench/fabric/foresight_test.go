@@ -142,3 +142,43 @@ func TestApplicationInPartsEnds(t *testing.T) {
 		require.Zero(t, r.Application.Makespan)
 	}
 }
+
+// Whatever a schedule says, all parts together do what one goroutine does, and what was foreseen comes.
+func FuzzApplicationInParts(f *testing.F) {
+	b, err := os.ReadFile("../goal/testdata/micro.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i, text := range strings.Split("\n"+string(b), "\n-- ")[1:] {
+		_, text, _ = strings.Cut(text, " --\n")
+		f.Add(text, i%2 == 0, i%3 == 0, int64(i*1000)-1)
+	}
+	f.Fuzz(func(t *testing.T, text string, arrival, lossy bool, eager int64) {
+		s, err := goal.ParseText("x", strings.NewReader(text))
+		if err != nil || len(text) > 2048 || len(s.Ranks)*s.NICs() > 16 {
+			return
+		}
+		for r := range s.Ranks {
+			for i := range s.Ranks[r].Ops {
+				s.Ranks[r].Ops[i].Size = min(s.Ranks[r].Ops[i].Size, 200_000)
+			}
+		}
+		c := Config{
+			Topology: apart(), Application: &Application{Schedule: s, Eager: eager, Arrival: arrival}, NoTrim: lossy,
+			Workers: 3, End: 20_000 * link.Microsecond, parts: 16,
+		}
+		parts, err := Run(c)
+		if err != nil {
+			return
+		}
+		c.Workers = 1
+		again, err := Run(c)
+		require.NoError(t, err)
+		c.parts = 1
+		whole, err := Run(c)
+		require.NoError(t, err)
+		require.Empty(t, parts.Violations)
+		require.Equal(t, again, parts)
+		require.Equal(t, whole.Application.Unfinished, parts.Application.Unfinished)
+	})
+}
