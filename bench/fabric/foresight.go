@@ -11,15 +11,14 @@ import (
 )
 
 // A foresight lets a run in parts carry out an Application. The end of a message may start messages
-// of any rank at the same instant, so a part cannot wait to be told by another part. But an end
-// comes with a packet, and when a switch puts a packet on the link to a host, the time of arrival
-// is certain, and no earlier than the next window. So the parts note what packets on their last
-// link will bring about, and between two windows the ranks' program goes on to the end of the
-// next window: all messages that begin in there are known before, to the picosecond, as in a run that
-// is not divided.
+// of any rank at the same instant, too soon for news from part to part. But an end comes with a
+// packet, and when a switch puts a packet on the link to a host, the time of arrival is certain, and
+// no earlier than the next window. So the parts note the ends that packets on the last link will
+// bring about, and between two windows the program of the ranks goes on to the end of the next
+// window: all messages begun in the window are known before, to the picosecond, as in an undivided run.
 //
-// An endpoint, random loss before a host and a slow memory decide only on arrival, and where requests
-// for credit take PSNs the source does; runs with these are not divided.
+// An endpoint, random loss before a host and a slow memory decide only on arrival, as does a source
+// whose requests for credit take PSNs: such runs are not divided.
 type foresight struct {
 	at     int64 // ps, of the last news
 	due    agenda.Agenda[news]

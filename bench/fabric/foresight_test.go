@@ -182,3 +182,40 @@ func FuzzApplicationInParts(f *testing.F) {
 		require.Equal(t, whole.Application.Unfinished, parts.Application.Unfinished)
 	})
 }
+
+// halving256 is an all-reduce of 256 ranks, simulated in parts.
+func halving256(tb testing.TB, bytes int64) Config {
+	p, err := goal.FindPattern("halving-doubling")
+	require.NoError(tb, err)
+	s, err := p.Make(goal.Job{Ranks: 256, Bytes: bytes})
+	require.NoError(tb, err)
+	return Config{Application: &Application{Schedule: s, Eager: -1, Arrival: true}, Topology: LeafSpine(256, 400e9, link.Microsecond)}
+}
+
+// Four times the packets take hardly another allocation.
+func TestForesightDoesNotAllocate(t *testing.T) {
+	allocs := func(bytes int64) float64 {
+		return testing.AllocsPerRun(1, func() {
+			s, err := newSim(halving256(t, bytes))
+			require.NoError(t, err)
+			require.Greater(t, len(s.parts), 1)
+			s.loop()
+			require.True(t, s.app.Done())
+		})
+	}
+	few, many := allocs(250_000), allocs(1_000_000)
+	t.Logf("%.0f and %.0f allocations", few, many)
+	require.Less(t, many, 1.1*few)
+}
+
+func BenchmarkApplicationInParts(b *testing.B) {
+	b.ReportAllocs()
+	c := halving256(b, 100_000)
+	var packets int64
+	for b.Loop() {
+		r, err := Run(c)
+		require.NoError(b, err)
+		packets += r.Totals.New
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(packets), "ns/packet")
+}
