@@ -95,6 +95,8 @@ type app struct {
 	sent      int      // transfers that were begun
 	computing int      // calculations that have not ended
 	contexts  map[[2]int]*contexts
+
+	foresight // of a divided run
 }
 
 // contexts are the numbers by which an endpoint tells messages between two hosts under way at
@@ -107,6 +109,7 @@ type contexts struct {
 func newApp(s *sim) *app {
 	c := s.cfg.Application
 	a := &app{s: s, cfg: c, contexts: map[[2]int]*contexts{}}
+	a.foresight.init(len(s.cfg.Matrix.Flows), s.foretold && c.Arrival)
 	a.Machine = goal.NewMachine(c.Schedule, c.Eager, a)
 	op := uint32(0)
 	for r := range c.Schedule.Ranks {
@@ -125,19 +128,35 @@ func newApp(s *sim) *app {
 // Compute is for the machine.
 func (a *app) Compute(op uint32, ns int64) {
 	a.computing++
-	a.s.events.push(min(a.s.now+ns*1000, int64(a.s.cfg.End)+1), evCalc, op)
+	at := min(a.now()+ns*1000, int64(a.s.cfg.End)+1)
+	if a.s.foretold {
+		a.due.Push(at, news{at, op, newsComputed})
+		return
+	}
+	a.s.events.push(at, evCalc, op)
 }
 
 // Send is for the machine.
 func (a *app) Send(op uint32) {
 	a.sent++
-	a.s.events.push(a.s.now, evStart, a.transfer[op])
+	i := a.transfer[op]
+	p := a.s.partAt(uint32(a.s.cfg.Matrix.Flows[i].Src))
+	p.events.push(a.now(), evStart, i)
+	p.due = min(p.due, a.now()>>p.events.groupShift<<p.events.groupShift)
+}
+
+// now is the time of the application.
+func (a *app) now() int64 {
+	if a.s.foretold {
+		return a.at
+	}
+	return a.s.now
 }
 
 // computed ends a calculation.
 func (a *app) computed(op uint32) {
 	a.computing--
-	a.Computed(a.s.now, op)
+	a.Computed(a.now(), op)
 }
 
 // idle reports whether nothing is being computed or sent, so nothing will be.
@@ -146,16 +165,16 @@ func (a *app) idle() bool { return a.computing == 0 && a.s.done == a.sent }
 // arrived takes in a transfer's arrival at the destination.
 func (a *app) arrived(i uint32) {
 	if a.cfg.Arrival {
-		a.Delivered(a.s.now, a.ops[i])
+		a.Delivered(a.now(), a.ops[i])
 	}
 }
 
 // finished takes in that the source knows of the arrival.
 func (a *app) finished(i uint32) {
 	if !a.cfg.Arrival {
-		a.Delivered(a.s.now, a.ops[i])
+		a.Delivered(a.now(), a.ops[i])
 	}
-	a.Acknowledged(a.s.now, a.ops[i])
+	a.Acknowledged(a.now(), a.ops[i])
 }
 
 // takeContext returns the number for a new message, unused by other messages at the time.

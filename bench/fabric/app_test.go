@@ -3,6 +3,7 @@
 package fabric
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,4 +93,46 @@ func TestRecordsOfSmallMessages(t *testing.T) {
 	for _, d := range c.degrees() {
 		require.Equal(t, degree{out: 30, in: 30, chunks: 30 * 3}, d)
 	}
+}
+
+// What each file of micro.txt asks for: 400 Gb/s, where a message of one packet takes 4,170 ns to
+// the host beside it and back.
+func TestMicro(t *testing.T) {
+	want := map[string][]float64{ // us, of the first ranks
+		"calc_and_send_same_cpu": {104.170, 104.170}, // the send waits for its CPU
+		"calc_overlap":           {200, 104.170},     // sending takes the CPU no time
+		"calc_two_cpus":          {2},
+		"calc_zero_chain":        {0},
+		"crlf":                   {0.004},
+		"gap_wakeup":             {8.422, 4.170, 8.422, 182.824, 182.824}, // two sends wait for no gap
+		"irequires_calc":         {10, 4.170},
+		"irequires_send_recv":    {25.389, 25.389},
+		"label_twice":            {0.016},
+		"late_recv":              {100.001, 100.001}, // a send ends with its recv
+		"recv_cpu_busy":          {100.001, 100.001},
+		"recv_cpu_free":          {4.171, 100},
+		"send_to_self":           {5},
+		"size_differs":           {4.170, 4.170},
+		"two_nics":               {30.913, 30.913},
+		"two_sends_gap":          {50.855, 46.521, 50.855},
+		"unmatched_recv":         {0},
+		"unmatched_send":         {0},
+		"wildcard_recv":          {4.170, 5.170},
+		"zero_bytes":             {4.005, 4.005},
+	}
+	unfinished := map[string]int{"irequires_send_recv": 1, "unmatched_recv": 1, "unmatched_send": 2}
+	seen := 0
+	for name, s := range schedules(t) {
+		name, ok := strings.CutPrefix(name, micro)
+		if !ok {
+			continue
+		}
+		seen++
+		r, err := Run(Config{Application: &Application{Schedule: s, Eager: -1}, Rules: RulesHTSim, Seed: 1, Entropy: mixed, Topology: FatTree(16, 400e9, link.Microsecond)})
+		require.NoError(t, err)
+		require.Contains(t, want, name)
+		require.InDeltaSlice(t, want[name], r.Application.RankEnds[:len(want[name])], 0.001, name)
+		require.Equal(t, unfinished[name], r.Application.Unfinished, name)
+	}
+	require.Equal(t, len(want), seen)
 }

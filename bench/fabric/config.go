@@ -37,19 +37,17 @@ const (
 	// 1, with two the links of every leaf to the first spines.
 	//
 	// Credit is asked for when a packet times out, and by no separate timer: with the target of the
-	// last data packet, whatever waits by then. Without trimming and with windows a source asks
-	// without receiver credits too, and the request is acknowledged, so a window can grow again a
-	// round trip after a timeout.
+	// last data packet, whatever waits by then. Without trimming a source with a window asks
+	// without receiver credits too, and a request takes a PSN: it is acknowledged, timed, and
+	// sent again if lost, so a window can grow again a round trip after a timeout.
 	//
 	// Not copied: a receiver there lists a satisfied sender among the idle ones again each time
 	// the demand is met without a look for the sender there (_idle_senders of uec.cpp), a
 	// defect: the sender's share of unasked credit grows without bound, and where the fabric is
 	// the bottleneck more is lost. With the duplicates taken out htsim has the completion times
-	// of RulesHTSim (mean within 1.1 %; without trimming within 2.5 %). A request for credit there
-	// takes a PSN, so a lost one is resent, and with windows an incast of eight without trimming
-	// takes 4 to 7 % less; queue sizes of a topology file are ignored, hosts send at
-	// the rate of an option, a transfer starts at a whole microsecond, and recv_done_trigger
-	// starts only messages.
+	// of RulesHTSim (mean within 1 %; NSCC alone without trimming within 2 %). Queue sizes of a
+	// topology file are ignored there, hosts send at the rate of an option, a transfer starts at a
+	// whole microsecond, and recv_done_trigger starts only messages.
 	RulesHTSim
 )
 
@@ -171,7 +169,7 @@ type Config struct {
 	Context func(*ContextState)
 
 	degree []degree // by host
-	whole  bool     // never in parts
+	parts  uint32   // to divide the run into, at most; 0: by the size of the fabric
 }
 
 // HeaderBytes is the header of a data packet, and the whole of an acknowledgement or of a

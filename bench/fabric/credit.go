@@ -166,17 +166,17 @@ func (s *light) pace(host uint32) {
 	p.at = -1
 	for g, ok := p.r.Poll(s.nowNs()); ok; g, ok = p.r.Poll(s.nowNs()) {
 		conn := p.conns[g.Sender.Slot()]
-		s.control(host, packet{to: source(conn), flags: flagAnswer | flagCredit}, rccc.QuantaOf(g.Cum))
+		s.control(host, packet{to: source(conn), flags: flagAnswer | flagCredit}, detail{units: uint32(rccc.QuantaOf(g.Cum))})
 		s.count.Credits++
 	}
 	s.watchPacer(host, p)
 }
 
 // control sends a control packet that carries a credit or a target.
-func (s *light) control(host uint32, p packet, credit rccc.Quanta) {
+func (s *light) control(host uint32, p packet, d detail) {
 	pkt := s.pool.get()
 	p.size, p.dscp = HeaderBytes, switchq.DSCPControl
-	s.pool.pkts[pkt], s.pool.details[pkt] = p, detail{units: uint32(credit)}
+	s.pool.pkts[pkt], s.pool.details[pkt] = p, d
 	s.answer(host, pkt)
 }
 
@@ -184,9 +184,8 @@ func (s *light) control(host uint32, p packet, credit rccc.Quanta) {
 func (s *light) creditArrives(conn, pkt uint32) {
 	if s.pool.pkts[pkt].flags&flagAckReq != 0 {
 		s.wanted(conn, pkt, rccc.ArrivalRequest)
-		if s.answersRequests() {
-			s.reply(conn, pkt, flagLast)
-			s.pool.details[pkt].sack = 0
+		if s.asked != nil {
+			s.requested(conn, pkt)
 			return
 		}
 	} else {
@@ -226,24 +225,22 @@ func (s *light) request(conn uint32) {
 	s.watchCredit(conn, c)
 }
 
-// answersRequests reports whether a request is acknowledged, so a window hears of the path and of
-// what has arrived: by htsim's rules. Gaps are not told of. With trimming htsim sends no requests
-// for want of a window in the runs compared.
-func (s *light) answersRequests() bool {
-	return s.cfg.Rules == RulesHTSim && s.cfg.NoTrim && s.infer == nil && s.cfg.Control != ccc.ControlRCCC
-}
-
 // askForCredit sends a Credit Request. By htsim's rules the target is that of the last data packet.
 func (s *light) askForCredit(conn uint32, c *sender) {
+	if s.numbersRequests() && c.next-c.cack > c.mask {
+		return // no record is free
+	}
 	target := c.target
 	if s.cfg.Rules != RulesHTSim {
 		target = rccc.QuantaOf(c.ctx.CreditTarget(&s.params, 1))
 	}
-	p := packet{to: destination(conn), flags: flagAnswer | flagCredit | flagAckReq}
+	p, d := packet{to: destination(conn), flags: flagAnswer | flagCredit | flagAckReq}, detail{units: uint32(target)}
 	if !c.heard {
 		p.flags |= flagSYN
 	}
-	c.asked = s.now
-	s.control(s.hostOf[source(conn)], p, target)
+	if s.numbersRequests() {
+		s.numberRequest(conn, c, &p, &d)
+	}
+	s.control(s.hostOf[source(conn)], p, d)
 	s.count.CreditRequests++
 }

@@ -106,29 +106,6 @@ func TestCreditAllToAllAgainstHtsim(t *testing.T) {
 	require.InEpsilon(t, 11_264, acks, 0.03)
 }
 
-// An incast of eight into a fabric that drops, beside the mean completion times of htsim's runs of
-// the same. Requests for credit carry the target of the last packet, and are acknowledged where there
-// are windows; without either the three are 1.6, 15 and 17 % off.
-func TestDropsAgainstHtsim(t *testing.T) {
-	m := &Matrix{Nodes: 16}
-	for i := range 8 {
-		m.Flows = append(m.Flows, Flow{Src: i + 1, Dst: 0, Size: 1_000_000})
-	}
-	for _, tc := range []struct {
-		control ccc.Control
-		htsim   float64
-		within  float64
-	}{{ccc.ControlRCCC, 660.0, 0.01}, {ccc.ControlNSCC, 825.8, 0.05}, {ccc.ControlBoth, 714, 0.08}} {
-		mean := 0.0
-		const seeds = 8
-		for seed := range uint64(seeds) {
-			r := run(t, Config{Matrix: m, Rules: RulesHTSim, Control: tc.control, NoTrim: true, Seed: seed + 1, Entropy: mixed})
-			mean += r.FCT.Mean / seeds
-		}
-		require.InEpsilon(t, tc.htsim, mean, tc.within, "%v", tc.control)
-	}
-}
-
 // EQDS on both kinds of node: a bandwidth-delay product leaves before any credit is there, the last
 // hop of an incast never has more than the first windows, all senders get as much, and marks change
 // nothing.

@@ -57,7 +57,13 @@ func (c *crew) open(s *sim) bool {
 	for _, p := range s.parts {
 		from = min(from, p.due, p.soonest)
 	}
+	if s.app != nil {
+		from = min(from, s.app.next())
+	}
 	if from == never {
+		if s.app != nil && s.app.due.Len() > 0 {
+			s.stopped = int64(s.cfg.End)
+		}
 		return false
 	}
 	shift := s.events.groupShift
@@ -65,6 +71,9 @@ func (c *crew) open(s *sim) bool {
 	if s.series != nil {
 		s.series.sample(s, from>>shift<<shift)
 		c.group = min(c.group, (s.series.next-1)>>shift+1)
+	}
+	if s.app != nil {
+		s.app.advance(c.group << shift)
 	}
 	c.active, c.parity = c.active[:0], c.parity^1
 	for _, p := range s.parts {
@@ -79,9 +88,9 @@ func (c *crew) open(s *sim) bool {
 // simulate lets the parts at hand pass the window, with as many goroutines as are worth it.
 func (c *crew) simulate() {
 	c.taken.Store(0)
-	n := min(len(c.helpers), len(c.active)-1, int(c.last/worthWaking))
+	n := max(min(len(c.helpers), len(c.active)-1, int(c.last/worthWaking)), 0)
 	c.busy.Add(n)
-	for _, wake := range c.helpers[:max(n, 0)] {
+	for _, wake := range c.helpers[:n] {
 		wake <- struct{}{}
 	}
 	c.work()
@@ -124,6 +133,10 @@ func (c *crew) close(s *sim) {
 			s.parts[to].inbound = append(s.parts[to].inbound, p.part)
 		}
 		p.wrote = p.wrote[:0]
+		if s.app != nil {
+			s.app.hear(p.news)
+			p.news = p.news[:0]
+		}
 		c.told = append(c.told, p.told...)
 		clear(p.told)
 		p.told, p.keptPackets, p.keptPorts = p.told[:0], p.keptPackets[:0], p.keptPorts[:0]

@@ -124,10 +124,9 @@ func (s *light) probe(conn uint32) {
 	f.probes++
 	f.probed, f.due = s.now, s.now+probeAgain*c.ctx.BaseRTT()*1000
 	pkt := s.pool.get()
-	progress := ccc.Progress{Seq: uint64(c.next), WindowPackets: c.ctx.Cwnd() / s.cfg.PacketBytes}
 	s.pool.pkts[pkt] = packet{
 		to: destination(conn), size: HeaderBytes, dscp: switchq.DSCPNoTrim, flags: flagProbe,
-		ev: c.ent.Next(s.params.Entropy(), s.sideOf(conn), progress),
+		ev: c.ent.Next(s.params.Entropy(), s.sideOf(conn), s.progress(c)),
 	}
 	s.pool.details[pkt] = detail{pend: f.probes}
 	s.count.Probes++
@@ -147,11 +146,8 @@ func (s *light) probeArrives(pkt uint32) {
 // probeDelay is the queueing delay of the probe that an acknowledgement answers, ns; -1 if it
 // answers none, or not the last one.
 func (s *light) probeDelay(conn uint32, p *packet, d *detail) int64 {
-	if p.flags&flagLast == 0 {
+	if s.infer == nil || !p.answersProbe() {
 		return -1
-	}
-	if s.infer == nil {
-		return max((s.now-s.senders[conn].asked)/1000-s.senders[conn].ctx.BaseRTT(), 0)
 	}
 	f := &s.infer[conn]
 	number := d.pend

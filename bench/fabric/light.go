@@ -14,7 +14,9 @@ type light struct {
 	algorithms  []ownAlgorithm // by connection; nil without Config.Algorithm
 	waited      []waited       // by connection; nil without Config.Held
 	infer       []inference    // by connection; nil without Config.InferLoss
+	lastRequest []int64        // by connection, ps, 0: none yet; nil where requests take no PSNs
 	receivers   []receiver
+	asked       []asked       // by connection; the same
 	credits     []creditPort  // by host; nil without receiver credits
 	slowsCredit bool          // where the fabric is the bottleneck
 	records     rings[record] // of all senders

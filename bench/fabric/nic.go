@@ -14,6 +14,10 @@ type nic struct {
 	answers list
 	ready   list  // connections
 	turn    uint8 // answers sent ahead of waiting data
+
+	// ghosts are turns that htsim gives to connections once more when packets time out; without
+	// other connections they last until the link is idle.
+	ghosts uint32
 }
 
 // HostQueue is the host's choice while both answers and data wait.
@@ -110,6 +114,9 @@ func (s *light) serve(host uint32, paused bool) bool {
 			sent = true
 		case data:
 			n.turn = 0
+			if n.ghosts > 0 && n.ready.n > 1 {
+				n.ghosts--
+			}
 			conn := n.ready.first
 			n.ready.take(s.senders[conn].after)
 			sent = s.sendTurn(host, conn)

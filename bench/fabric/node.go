@@ -27,6 +27,9 @@ type equipment interface {
 	// begin begins a transfer.
 	begin(i uint32)
 
+	// foresee is told of each packet that is to reach a host at time at, where wires.foretold.
+	foresee(pkt uint32, at int64)
+
 	// touch and touchMore read in advance what a batch needs, see touching.
 	touch(b *batch) uint64
 	touchMore(b *batch) uint64

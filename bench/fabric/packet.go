@@ -12,19 +12,27 @@ import (
 const (
 	flagCE     = 1 << iota // congestion experienced; on an answer: echo of it
 	flagRTX                // sent again; on an answer: echo of it
-	flagAckReq             // answer at once
+	flagAckReq             // answer at once; on an answer: sack begins at psn
 	flagAnswer             // acknowledgement or refusal, not data
 	flagNack               // refusal
-	flagLast               // refusal: trimmed on the last hop
+	flagLast               // refusal: trimmed on the last hop; acknowledgement: of no data
 	flagCredit             // answer: carries credit only; with flagAckReq it asks for some
 	flagSYN                // nothing has been heard of the destination yet
 )
 
-// flagProbe is the flags of a packet that only asks for an acknowledgement; on the
-// acknowledgement, flagAnswer and flagLast mark the answer.
+// flagProbe is the flags of a packet that only asks for an acknowledgement.
 const flagProbe = flagAnswer | flagCredit | flagNack
 
 func (p *packet) isProbe() bool { return p.flags&flagProbe == flagProbe }
+
+// answersProbe and answersRequest report what an acknowledgement of no data is of.
+func (p *packet) answersProbe() bool {
+	return p.flags&(flagNack|flagLast|flagAckReq) == flagLast
+}
+
+func (p *packet) answersRequest() bool {
+	return p.flags&(flagNack|flagLast|flagAckReq) == flagLast|flagAckReq
+}
 
 // An end is an end of a connection: twice the number of the connection, and 1 more for the
 // source.
@@ -63,14 +71,28 @@ type detail struct {
 	restore bool             // acknowledgement: the window may come back
 }
 
-// base is the PSN of bit 0 of an answer's sack: the PSN behind cack, unless the bits would
-// not reach psn.
-func (d *detail) base() uint32 {
-	base := d.cack + 1
-	if int32(d.psn-63-base) > 0 {
-		return d.psn - 63
+// sackBase is the PSN of bit 0 of an answer's sack: the PSN behind cack, unless the bits would
+// not reach psn. With flagAckReq the bits begin at psn.
+func (d *detail) sackBase(flags uint8) uint32 {
+	base, first := d.cack+1, d.psn-63
+	if flags&flagAckReq != 0 {
+		first = d.psn
+	}
+	if int32(first-base) > 0 {
+		return first
 	}
 	return base
+}
+
+// sackMask has the bits of an answer's sack that tell anything: all, except with flagAckReq the bits
+// beyond psn+63, and those beyond the destination's ring.
+func (d *detail) sackMask(flags uint8, ring uint32) uint64 {
+	if flags&flagAckReq == 0 {
+		return ^uint64(0)
+	}
+	base := d.sackBase(flags)
+	n := max(min(int32(d.psn+64-base), int32(d.cack+ring+1-base)), 0)
+	return 1<<n - 1
 }
 
 // A pool holds all packets under way, by index.

@@ -2,11 +2,12 @@
 
 package fabric
 
+import "cmp"
+
 // A run of a large fabric is divided into parts that are simulated side by side: the switches
 // and hosts of a pod, or of a leaf, with a share of the switches above. How it is divided
 // depends on the fabric and the matrix alone, never on how many goroutines there are, so the
-// result does not either. A run of an Application is not divided: the end of a message starts
-// messages of any host at once, so no part could look ahead.
+// result does not either. How a divided run carries out an Application is told at [foresight].
 
 const (
 	dividedFrom = 256 // hosts; smaller fabrics are in the caches as a whole
@@ -26,7 +27,10 @@ func (n *net) assign(c *Config) int {
 	}
 	units := n.hosts / size
 	parts := min(units, maxParts, n.hosts/hostsOfPart)
-	if parts < 2 || n.hosts < dividedFrom || c.whole || c.Application != nil {
+	if n.hosts < dividedFrom {
+		parts = 1
+	}
+	if parts = min(units, cmp.Or(c.parts, parts)); parts < 2 || c.Application != nil && !c.foresees() {
 		return 1
 	}
 	for h := range n.hosts {
@@ -57,15 +61,23 @@ func (n *net) crossing(yield func(*port) bool) {
 	}
 }
 
-// ahead is the least time a packet, or a pause back, is under way between two parts, ps.
-func (n *net) ahead() int64 {
+// ahead is the least time a packet, or a pause back, is under way between two parts, ps; for an
+// application also between a switch and a host.
+func (n *net) ahead(application bool) int64 {
 	least := int64(never)
 	for p := range n.crossing {
-		k := &n.kinds[p.kind]
-		least = min(least, k.latency+k.serialization(1))
+		least = min(least, n.kinds[p.kind].underway())
+	}
+	for i := range n.ports {
+		if p := &n.ports[i]; application && p.peer < n.hosts {
+			least = min(least, n.kinds[p.kind].underway())
+		}
 	}
 	return least
 }
+
+// underway is the least time of a packet on the link, ps.
+func (k *portKind) underway() int64 { return k.latency + k.serialization(1) }
 
 // mark gives the ports that lead from one part to another separate kinds.
 func (n *net) mark() {
@@ -103,7 +115,7 @@ func (n *net) triggersStay(flows []Flow) bool {
 func (s builder) divide() {
 	s.parts = []*sim{s.sim}
 	s.events = newEventQueue(s.horizon())
-	n, ahead := s.assign(&s.cfg), s.ahead()
+	n, ahead := s.assign(&s.cfg), s.ahead(s.cfg.Application != nil)
 	events := newEventQueue(wider * s.horizon())
 	if n == 1 || !s.triggersStay(s.cfg.Matrix.Flows) || ahead>>events.groupShift < groupsAhead {
 		clear(s.partOf)
@@ -143,7 +155,7 @@ func (p *sim) share(s *sim, number uint16) {
 	}
 	p.events, p.part = events, number
 	p.trims, p.lost = map[uint32]int64{}, map[uint32]int64{}
-	p.calls, p.called = nil, nil
+	p.calls, p.called, p.news = nil, nil, nil
 	if s.outages != nil {
 		own := *s.outages
 		own.forPart()
@@ -157,8 +169,13 @@ func (s builder) equip() {
 	records, words, all := make([]int64, len(s.parts)), make([]int64, len(s.parts)), int64(0)
 	for i := range s.senders {
 		records[s.partOf[s.hostOf[source(uint32(i))]]] += int64(s.senders[i].mask) + 1
-		words[s.partOf[s.hostOf[destination(uint32(i))]]] += int64(s.receivers[i].mask+1) / 64
+		words[s.partOf[s.hostOf[destination(uint32(i))]]] += int64(s.bitmapWords(&s.receivers[i]))
 		all += int64(s.senders[i].mask) + 1
+	}
+	if s.crew != nil && s.app != nil && s.app.cfg.Arrival {
+		for i := range words {
+			words[i] *= 2 // what is there, and what is about to be
+		}
 	}
 	first := int64(firstRings / len(s.parts))
 	for i, p := range s.parts {

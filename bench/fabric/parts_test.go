@@ -152,25 +152,70 @@ func TestPartsOnAnyNumberOfWorkers(t *testing.T) {
 	for name, c := range dividedRuns(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var want string
-			for _, n := range workers {
-				seen := &diary{Hash64: fnv.New64a()}
-				c := observed(c, seen)
-				c.Workers = n
-				s, err := newSim(c)
+			parts, r := onWorkers(t, c, workers)
+			require.GreaterOrEqual(t, parts, 8)
+			require.Zero(t, r.Unfinished)
+		})
+	}
+}
+
+// onWorkers runs c with each number of workers, and looks for any difference.
+func onWorkers(t *testing.T, c Config, workers []int) (parts int, r *Result) {
+	t.Helper()
+	var want string
+	for _, n := range workers {
+		seen := &diary{Hash64: fnv.New64a()}
+		c := observed(c, seen)
+		c.Workers = n
+		s, err := newSim(c)
+		require.NoError(t, err)
+		s.loop()
+		parts, r = len(s.parts), s.result()
+		require.Empty(t, r.Violations)
+		b, err := json.Marshal(r)
+		require.NoError(t, err)
+		got := fmt.Sprintf("%s%x", b, seen.Sum64())
+		if want == "" {
+			want = got
+		}
+		require.True(t, want == got, "%d workers", n)
+	}
+	return parts, r
+}
+
+// The matrices of htsim, with at most 40 KB in each transfer, in as many parts as there are
+// leaves or pods, though the fabrics are small.
+func TestWorkloadsInParts(t *testing.T) {
+	workers := []int{1, 2, 3, 8}
+	if testing.Short() {
+		workers = []int{1, 3}
+	}
+	for _, tc := range []struct {
+		matrix, topology string
+	}{
+		{"alltoall_serial_16n.cm", ""}, {"bidir.cm", ""}, {"incast.cm", ""}, {"incast_128.cm", ""}, {"incast_3-1_overlapped.tm", ""},
+		{"one.cm", ""}, {"outcast_incast.cm", ""}, {"perm_1024n_1024c_0u_2000000b.cm.gz", "leaf_spine_1024.topo"},
+		{"perm_128n_128c_2MB.cm", "fat_tree_128_4os.topo"}, {"perm_16n_16c_2MB.cm", ""},
+		{"perm_32n_32c_2MB.cm", "leaf_spine_tiny.topo"}, {"test_cr_1f10m10p.cm", ""},
+	} {
+		t.Run(tc.matrix, func(t *testing.T) {
+			for _, c := range []Config{
+				{}, {Rules: RulesHTSim, Control: ccc.ControlRCCC, NoTrim: true}, {Node: NodeEndpoint, Control: ccc.ControlBoth},
+			} {
+				var err error
+				c.Matrix, err = ReadMatrix("testdata/" + tc.matrix)
 				require.NoError(t, err)
-				require.GreaterOrEqual(t, len(s.parts), 8)
-				s.loop()
-				r := s.result()
-				require.Empty(t, r.Violations)
-				require.Zero(t, r.Unfinished)
-				b, err := json.Marshal(r)
-				require.NoError(t, err)
-				got := fmt.Sprintf("%s%x", b, seen.Sum64())
-				if want == "" {
-					want = got
+				for i := range c.Matrix.Flows {
+					c.Matrix.Flows[i].Size = min(c.Matrix.Flows[i].Size, 40_000)
 				}
-				require.Equal(t, want, got, "%d workers", n)
+				if tc.topology != "" {
+					c.Topology, err = ReadTopology("testdata/" + tc.topology)
+					require.NoError(t, err)
+				}
+				c.parts = maxParts
+				parts, r := onWorkers(t, c, workers)
+				require.Zero(t, r.Unfinished)
+				require.Greater(t, parts, 1)
 			}
 		})
 	}
@@ -189,10 +234,10 @@ func TestPartsAreTheWhole(t *testing.T) {
 			var err error
 			var ofParts, ofWhole struct{ mean, p99 float64 }
 			for c.Seed = range seeds {
-				c.whole = false
+				c.parts = 0
 				parts, err = Run(c)
 				require.NoError(t, err)
-				c.whole = true
+				c.parts = 1
 				whole, err = Run(c)
 				require.NoError(t, err)
 				ofParts.mean, ofParts.p99 = ofParts.mean+parts.FCT.Mean, ofParts.p99+parts.FCT.P99

@@ -54,8 +54,9 @@ func (s *light) receive(_, pkt uint32) {
 }
 
 // has reports whether a PSN has arrived.
-func (s *light) has(conn, psn uint32) bool {
-	r := &s.receivers[conn]
+func (s *light) has(conn, psn uint32) bool { return s.holds(&s.receivers[conn], psn) }
+
+func (s *light) holds(r *receiver, psn uint32) bool {
 	i := psn & r.mask
 	return int32(psn-r.cack) < 0 || s.bitmap(r)[i/64]>>(i%64)&1 != 0
 }
@@ -73,6 +74,7 @@ func (s *light) data(pkt uint32) {
 	s.wanted(conn, pkt, rccc.ArrivalData)
 	if s.has(conn, psn) {
 		s.count.Duplicates++
+		p.flags &^= flagAckReq
 		s.acknowledge(conn, pkt)
 		return
 	}
@@ -81,7 +83,11 @@ func (s *light) data(pkt uint32) {
 	r.payload += int64(p.size) - HeaderBytes
 	r.rcvd.Add(int64(p.size))
 	r.unacked += uint32(p.size)
-	s.note(r, psn)
+	if s.asked == nil {
+		s.note(r, psn)
+	} else {
+		s.noteNumbered(conn, psn, s.isRequest(p))
+	}
 	if r.gaps == 0 && r.asked {
 		now, r.asked = true, false
 	}
@@ -133,7 +139,13 @@ func (s *light) trimmed(pkt uint32) {
 // acknowledge turns a packet into the acknowledgement that it causes.
 func (s *light) acknowledge(conn, pkt uint32) {
 	s.receivers[conn].unacked = 0
-	s.reply(conn, pkt, s.pool.pkts[pkt].flags&(flagCE|flagRTX))
+	flags := s.pool.pkts[pkt].flags & (flagCE | flagRTX | flagAckReq)
+	if s.asked == nil {
+		flags &^= flagAckReq
+	} else if flags&flagCE != 0 {
+		flags |= flagAckReq
+	}
+	s.reply(conn, pkt, flags)
 }
 
 // reply turns pkt into an answer with the receiver's state and queues it.
@@ -148,16 +160,20 @@ func (s *light) reply(conn, pkt uint32, flags uint8) {
 	} else {
 		d.at = s.now
 	}
-	d.cack, d.units = r.cack, s.received(r)
-	d.sack = s.sack(r, d.base())
+	d.cack, d.units = r.cack, s.received(conn, r)
+	d.sack = s.sack(r, d.sackBase(p.flags)) & d.sackMask(p.flags, r.mask)
 	s.answer(host, pkt)
 }
 
 // received is rcvd_bytes in units of 256 bytes; by htsim's rules in bytes, since what rounding
 // up adds would take the bytes in flight of its window below zero.
-func (s *light) received(r *receiver) uint32 {
+func (s *light) received(conn uint32, r *receiver) uint32 {
 	if s.cfg.Rules == RulesHTSim {
-		return uint32(r.payload) + HeaderBytes*(r.cack+r.gaps)
+		n := r.cack + r.gaps
+		if s.asked != nil {
+			n -= s.asked[conn].plain
+		}
+		return uint32(r.payload) + HeaderBytes*n
 	}
 	return r.rcvd.Units()
 }

@@ -234,6 +234,9 @@ func (s *sim) latest() (now int64) {
 	for _, p := range s.parts {
 		now = max(now, p.now)
 	}
+	if s.foretold {
+		now = max(now, s.app.at)
+	}
 	return now
 }
 

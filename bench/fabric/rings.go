@@ -88,6 +88,7 @@ func (s builder) layOut(limit int64) error {
 		transfers[t.conn]++
 	}
 	psnRange := s.cfg.psnRange(link.Ps(s.rto))
+	s.addRequests(packets)
 	s.order = make([]uint32, len(s.transfers))
 	var records int64
 	var first uint32 // of the connection's transfers

@@ -74,27 +74,32 @@ func (s *light) show(pkt uint32) {
 		seen.Answer, seen.CreditRequest, seen.Credit = false, seen.AckRequest, !seen.AckRequest
 		seen.Quanta = rccc.Quanta(d.units)
 	case seen.Answer:
-		seen.SACKBase, seen.SACK, seen.RcvdBytes = d.base(), d.sack, d.units
+		seen.SACKBase, seen.SACK, seen.RcvdBytes, seen.AckRequest = d.sackBase(p.flags), d.sack, d.units, false
 		if s.cfg.Rules == RulesHTSim { // bytes
 			seen.RcvdBytes = uint32((uint64(d.units) + 255) / 256)
 		}
 		seen.ServiceTime, seen.Pend, seen.Restore = d.service, d.pend, d.restore
 		seen.Quanta = rccc.QuantaOf(s.senders[conn].ctx.CreditTotal())
-		s.showTransfer(&seen)
+		s.showTransfer(&seen, s.requestsBefore(&s.senders[conn], d.psn))
 	default:
 		seen.Quanta = rccc.Quanta(d.units)
-		s.showTransfer(&seen)
+		s.showTransfer(&seen, uint32(d.sack))
 	}
 	s.see(&seen)
 }
 
-// showTransfer fills in which part of which transfer has the PSN.
-func (s *light) showTransfer(seen *Seen) {
+// showTransfer fills in which part of which transfer has the PSN, behind so many requests. A request
+// sent again is a part without payload.
+func (s *light) showTransfer(seen *Seen, requests uint32) {
 	c := &s.senders[seen.Conn]
 	n := s.receivers[seen.Conn].known // of an answer its sender knows more, but none with this PSN
 	started := s.order[c.order : c.order+n]
-	seen.Transfer = sort.Search(len(started), func(i int) bool { return s.transfers[started[i]].first > seen.PSN }) - 1
+	psn := seen.PSN - requests
+	seen.Transfer = sort.Search(len(started), func(i int) bool { return s.transfers[started[i]].first > psn }) - 1
 	t := &s.transfers[started[seen.Transfer]]
-	seen.Bytes, seen.Offset = t.flow.Size, int64(seen.PSN-t.first)*s.cfg.payload()
+	seen.Bytes, seen.Offset = t.flow.Size, int64(psn-t.first)*s.cfg.payload()
 	seen.Payload = min(s.cfg.payload(), seen.Bytes-seen.Offset)
+	if !seen.Answer && s.asked != nil && seen.Size == HeaderBytes || seen.Payload < 0 {
+		seen.Offset, seen.Payload = min(seen.Offset, seen.Bytes), 0
+	}
 }

@@ -58,7 +58,8 @@ type sender struct {
 	acked     uint32      // the first that is not finished
 	until     uint32      // PSN behind its last packet
 	target    rccc.Quanta // credit target of the last data packet
-	asked     int64       // ps, when the last request for credit left; 0: none has; ends a cache line
+	requests  uint32      // for credit, sent under PSNs
+	passed    uint32      // of them, those before cack; ends a cache line
 }
 
 func (s *light) record(c *sender, psn uint32) *record {
@@ -103,21 +104,28 @@ func (s *light) sendData(host, conn uint32, c *sender) {
 		s.consult(conn, c)
 	}
 	r.state, r.sent = recordSent, s.now
-	progress := ccc.Progress{Seq: uint64(c.next), WindowPackets: c.ctx.Cwnd() / s.cfg.PacketBytes}
-	r.ev = c.ent.Next(s.params.Entropy(), s.sideOf(conn), progress)
+	r.ev = c.ent.Next(s.params.Entropy(), s.sideOf(conn), s.progress(c))
 
 	pkt := s.pool.get()
-	params := c.ctx.SendParams(&s.params, int64(s.nics[host].ready.n)+1)
+	params := c.ctx.SendParams(&s.params, s.turns(host))
 	s.pool.pkts[pkt] = packet{
 		to: destination(conn), size: r.size, ev: r.ev, dscp: s.dataDSCP(again), flags: c.dataFlags(again, params.AckRequest),
 	}
 	c.target = rccc.QuantaOf(params.CreditTarget)
 	s.pool.details[pkt] = detail{psn: psn, cack: c.cack, units: uint32(c.target)}
+	if s.cfg.Seen != nil {
+		s.pool.details[pkt].sack = uint64(s.requestsBefore(c, psn))
+	}
 	if !c.timing {
 		c.timing = true
 		s.events.push(s.now+s.rto, evTimer, conn)
 	}
 	s.send(host, pkt)
+}
+
+// progress is how far a source has come, for the choice of a path.
+func (s *light) progress(c *sender) ccc.Progress {
+	return ccc.Progress{Seq: uint64(c.next), WindowPackets: c.ctx.Cwnd() / s.cfg.PacketBytes}
 }
 
 func (c *sender) dataFlags(again, ask bool) (f uint8) {
@@ -161,7 +169,7 @@ func (s *light) sizeOfNext(c *sender) uint16 {
 	}
 	t := &s.transfers[s.order[c.order+c.sending]]
 	if c.sending++; c.sending < c.started {
-		c.short = s.endOf(c, c.sending) - 1
+		c.short = s.endOf(c, c.sending) + c.requests - 1
 	}
 	return uint16(t.flow.Size - int64(t.packets-1)*s.cfg.payload() + HeaderBytes)
 }
@@ -175,6 +183,9 @@ func (s *light) acknowledged(pkt uint32) {
 	c.heard = true
 	a := ccc.Ack{Entropy: p.ev}
 	a.ECN = p.flags&flagCE != 0
+	if p.answersRequest() {
+		a.Kind = nscc.SampleKeepBase
+	}
 	probed := s.probeDelay(conn, p, d)
 	if a.RTT = s.sample(c, p, d); probed >= 0 {
 		a.RTT = probed + c.ctx.BaseRTT()
@@ -184,10 +195,12 @@ func (s *light) acknowledged(pkt uint32) {
 		s.release(c, psn, &a)
 	}
 	if int32(d.cack-c.cack) > 0 {
+		s.passRequests(c, d.cack)
 		c.cack = d.cack
 	}
+	base := d.sackBase(p.flags)
 	for set := d.sack; set != 0; set &= set - 1 {
-		psn := d.base() + uint32(bits.TrailingZeros64(set))
+		psn := base + uint32(bits.TrailingZeros64(set))
 		if int32(psn-c.cack) >= 0 && int32(c.next-psn) > 0 {
 			s.release(c, psn, &a)
 		}
@@ -212,7 +225,7 @@ func (s *light) acknowledged(pkt uint32) {
 // sample is the round trip of the packet that an answer is for, ns; 0 if it
 // cannot be told.
 func (s *light) sample(c *sender, p *packet, d *detail) int64 {
-	if p.flags&(flagNack|flagLast) == flagLast || int32(d.psn-c.cack) < 0 || int32(c.next-d.psn) <= 0 {
+	if p.answersProbe() || int32(d.psn-c.cack) < 0 || int32(c.next-d.psn) <= 0 {
 		return 0
 	}
 	r := s.record(c, d.psn)
@@ -289,8 +302,12 @@ func (s *light) tick(kind eventKind, what uint32) {
 // for lost, and comes back for the oldest of the others.
 func (s *light) timer(conn uint32) {
 	c := &s.senders[conn]
+	if s.numbersRequests() {
+		s.expire(conn, c)
+		return
+	}
 	c.timing = false
-	oldest, lost, waiting := s.now, false, c.ctx.WaitingRtx() > 0
+	oldest, lost := s.now, false
 	for psn := c.cack; psn != c.next; psn++ {
 		r := s.record(c, psn)
 		switch {
@@ -309,28 +326,17 @@ func (s *light) timer(conn uint32) {
 		s.events.push(oldest+s.rto, evTimer, conn)
 	}
 	s.ready(conn)
-	if lost && s.asks(c, waiting) {
+	if lost && s.cfg.Rules == RulesHTSim && c.ctx.Reason() == ccc.ReasonCredit {
 		s.askForCredit(conn, c)
 	}
-}
-
-// asks reports whether a timeout makes a source ask by htsim's rules: for credit if there is none;
-// with windows and without trimming if the packet may not be sent, once in a base round trip, and
-// without credits only if nothing was waiting before.
-func (s *light) asks(c *sender, waiting bool) bool {
-	why := c.ctx.Reason()
-	switch {
-	case s.cfg.Rules != RulesHTSim || why != ccc.ReasonCredit && why != ccc.ReasonWindow:
-		return false
-	case !s.answersRequests():
-		return why == ccc.ReasonCredit
-	}
-	return (s.credits != nil || !waiting) && (c.asked == 0 || s.now-c.asked >= int64(s.cfg.BaseRTT))
 }
 
 func (s *light) timedOut(conn uint32, c *sender, psn uint32, r *record) {
 	s.count.Timeouts++
 	l := ccc.Loss{Size: int64(r.size), Entropy: r.ev}
+	if s.numbersRequests() {
+		l.Entropy = 0 // htsim has forgotten the path
+	}
 	r.state = recordWaiting
 	c.lowest = min(c.lowest, psn)
 	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), l.Report())

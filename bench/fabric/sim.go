@@ -62,7 +62,8 @@ func newSim(c Config) (*sim, error) {
 	s.rto = int64(c.retransmitTimeout(s.uplinkQueue().LowLimit))
 	b.divide()
 	s.nics = make([]nic, n.hosts)
-	s.minded = c.PFC != nil || c.Watch != nil || len(c.Faults) > 0
+	s.foretold = c.Application != nil && s.crew != nil
+	s.minded = c.PFC != nil || c.Watch != nil || len(c.Faults) > 0 || s.foretold
 	if c.PFC != nil {
 		if s.pfc, err = newPFCState(*c.PFC, len(n.ports)); err != nil {
 			return nil, err
@@ -412,6 +413,9 @@ func (s *wires) mind(port *port, out, pkt uint32) {
 		s.pfcLeave(out, pkt)
 	}
 	s.tellPort(out, int64(s.pool.pkts[pkt].size))
+	if s.foretold && port.peer < s.hosts {
+		s.equipment.foresee(pkt, port.busy+s.kinds[port.kind].latency)
+	}
 }
 
 // report reports the progress of the run, and asks whether to end.

@@ -12,7 +12,7 @@ import (
 type transfer struct {
 	flow     Flow
 	conn     uint32
-	first    uint32 // PSN
+	first    uint32 // PSN, less the requests before
 	packets  uint32
 	context  uint16 // of an endpoint's message
 	begun    bool
@@ -99,11 +99,11 @@ func (s *light) begin(i uint32) {
 	if c.started == 0 {
 		c.base = s.records.take(c.mask + 1)
 	}
-	t.begun, t.started, t.first = true, s.now, c.end
+	t.begun, t.started, t.first = true, s.now, c.end-c.requests
 	c.end += t.packets
 	s.order[c.order+c.started] = i
 	if c.acked == c.started {
-		c.until = c.end
+		c.until = t.first + t.packets
 	}
 	if c.sending == c.started {
 		c.short = c.end - 1
@@ -128,7 +128,7 @@ func (s *light) announce(conn uint32) {
 func (s *light) expect(conn uint32) {
 	c, r := &s.senders[conn], &s.receivers[conn]
 	if r.known == 0 {
-		r.base = s.bitmaps.take((r.mask + 1) / 64)
+		r.base = s.bitmaps.take(s.bitmapWords(r))
 	}
 	r.known++
 	if r.arrived == r.known-1 {
@@ -138,7 +138,7 @@ func (s *light) expect(conn uint32) {
 
 // finishTransfers completes what is acknowledged to the end.
 func (s *light) finishTransfers(c *sender) {
-	for int32(c.cack-c.until) >= 0 && c.acked < c.started {
+	for int32(c.dataAcked()-c.until) >= 0 && c.acked < c.started {
 		i := s.order[c.order+c.acked]
 		if c.acked++; c.acked < c.started {
 			c.until = s.endOf(c, c.acked)
@@ -156,7 +156,7 @@ func (s *light) complete(i uint32) {
 	t.finished = s.now
 	s.done++
 	s.pull(t.flow.SendDone)
-	if s.app != nil {
+	if s.app != nil && s.crew == nil {
 		s.app.finished(i)
 	}
 }
@@ -166,29 +166,29 @@ func (s *light) landed(i uint32) {
 	t := &s.transfers[i]
 	t.arrived = s.now
 	s.pull(t.flow.RecvDone)
-	if s.app != nil {
+	if s.app != nil && s.crew == nil {
 		s.app.arrived(i)
 	}
 }
 
 // arrivedTransfers notes what is there to the end. The bitmap of a connection whose last packet
 // is there is given back: whatever comes still is before cack, so nothing of it is looked up,
-// and no bit is set.
+// and no bit is set. Requests with PSNs may come later.
 func (s *light) arrivedTransfers(conn uint32, r *receiver) {
-	for int32(r.cack-r.until) >= 0 && r.arrived < r.known {
+	for int32(s.dataArrived(conn, r)-r.until) >= 0 && r.arrived < r.known {
 		c := &s.senders[conn]
 		i := s.order[c.order+r.arrived]
 		if r.arrived++; r.arrived < r.known {
 			r.until = s.endOf(c, r.arrived)
 		}
-		if r.arrived == c.transfers {
+		if r.arrived == c.transfers && s.asked == nil {
 			s.bitmaps.give(r.base, (r.mask+1)/64)
 		}
 		s.landed(i)
 	}
 }
 
-// endOf is the first PSN behind a connection's started transfer i.
+// endOf is the first PSN behind a connection's started transfer i, where no request takes one.
 func (s *light) endOf(c *sender, i uint32) uint32 {
 	t := &s.transfers[s.order[c.order+i]]
 	return t.first + t.packets

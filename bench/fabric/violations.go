@@ -41,6 +41,9 @@ func (s outcome) violations(r *Result) (v []string) {
 	if s.world == nil {
 		v = append(v, s.endViolations()...)
 	}
+	if s.foretold {
+		v = append(v, s.app.foresight.violations(s.transfers)...)
+	}
 	return append(v, s.pauseViolations()...)
 }
 

@@ -25,6 +25,7 @@ type wires struct {
 	owner     []uint32         // by port of a switch: the switch; nil without choosers
 	pfc       *pfcState        // nil: no pauses
 	minded    bool             // mind has work
+	foretold  bool             // equipment.foresee wants to be told of packets
 	trims     map[uint32]int64 // time of the first trim or drop of a port, ps
 
 	crew    *crew       // nil: the run is not divided
@@ -36,6 +37,7 @@ type wires struct {
 	soonest int64       // ps, of those crossings; never: no crossing
 	inbound []uint16    // parts with crossings from the last window
 	told    []told      // calls of the user's in the current window
+	news    []news      // for the application, in the current window
 
 	numbered    uint64      // packets so far, with Config.Watch
 	toldPacket  PacketState // of Config.Watch

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,23 +33,28 @@ func filesIn(t *testing.T, dir string) map[string]string {
 // A fabric that is simulated in parts, with links that break: all that can be written of a run is
 // the same on any number of workers, of either kind of node.
 func TestFilesOnAnyNumberOfWorkers(t *testing.T) {
-	matrix := filepath.Join(t.TempDir(), "permutation.cm")
+	matrix, schedule := filepath.Join(t.TempDir(), "permutation.cm"), filepath.Join(t.TempDir(), "halving.goal")
 	status, _, errs := uetsim("gen", "permutation", "-ranks", "256", "-bytes", "6000", "-form", "matrix", "-o", matrix)
+	require.Zero(t, status, errs)
+	status, _, errs = uetsim("gen", "halving-doubling", "-ranks", "256", "-bytes", "40000", "-reduce", "0.1", "-o", schedule)
 	require.Zero(t, status, errs)
 	numbers := []int{1, 2, 3, 8}
 	if testing.Short() {
 		numbers = []int{1, 3}
 	}
 	for name, args := range map[string][]string{
-		"endpoint": {"-node", "endpoint", "-reroute", "5"}, "light": {"-node", "light", "-cc", "both"},
-		"adaptive": {"-rules", "htsim", "-routing", "adaptive", "-infer-loss", "-trim=false"},
+		"endpoint":      {"-matrix", matrix, "-node", "endpoint", "-reroute", "5"},
+		"light":         {"-matrix", matrix, "-node", "light", "-cc", "both"},
+		"adaptive":      {"-matrix", matrix, "-rules", "htsim", "-routing", "adaptive", "-infer-loss", "-trim=false"},
+		"goal, acked":   {"-goal", schedule, "-node", "light", "-reroute", "5"},
+		"goal, arrived": {"-goal", schedule, "-node", "light", "-cc", "both", "-recv-done", "arrived", "-eager", "1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out string
 			var files map[string]string
 			for _, n := range numbers {
 				dir := t.TempDir()
-				all := append(args, "-matrix", matrix, "-json", "-workers", strconv.Itoa(n), "-interval", "1",
+				all := append(args, "-json", "-workers", strconv.Itoa(n), "-interval", "1",
 					"-fail", "leaf1.2:down@2-40", "-fail", "spine3:rate=0.5@1-5", "-fail", "host7:loss=0.3@0")
 				for _, kind := range []string{"html", "pcap", "trace", "qlog", "perfetto", "flows", "series"} {
 					end := map[string]string{"qlog": ".sqlog", "perfetto": ".json", "trace": ".csv"}[kind]
@@ -73,16 +79,33 @@ func TestFilesOnAnyNumberOfWorkers(t *testing.T) {
 // The scenarios are too small for parts; their algorithms run side by side.
 func TestScenariosOnAnyNumberOfWorkers(t *testing.T) {
 	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			_, want, _ := uetsim("-scenario", s.name, "-json", "-node", "light", "-workers", "1")
-			for _, n := range []string{"2", "3", "8"} {
-				_, got, _ := uetsim("-scenario", s.name, "-json", "-node", "light", "-workers", n)
-				require.True(t, want == got, "%s workers", n)
-				if testing.Short() {
-					break
-				}
+		for _, node := range []string{"light", "endpoint"} {
+			if slices.Contains(s.ignores, "node") {
+				node = ""
 			}
-		})
+			t.Run(s.name+" "+node, func(t *testing.T) {
+				t.Parallel()
+				on := func(workers string) string {
+					args := []string{"-scenario", s.name, "-json", "-workers", workers}
+					if node != "" {
+						args = append(args, "-node", node)
+					}
+					_, out, errs := uetsim(args...)
+					require.NotContains(t, errs, "usage")
+					require.NotEmpty(t, out)
+					return out
+				}
+				want := on("1")
+				for _, n := range []string{"2", "3", "8"} {
+					require.True(t, want == on(n), "%s workers", n)
+					if testing.Short() {
+						break
+					}
+				}
+			})
+			if node == "" {
+				break
+			}
+		}
 	}
 }
