@@ -45,7 +45,8 @@ const (
 	// the demand is met without a look for the sender there (_idle_senders of uec.cpp), a
 	// defect: the sender's share of unasked credit grows without bound, and where the fabric is
 	// the bottleneck more is lost. With the duplicates taken out htsim has the completion times
-	// of RulesHTSim (mean within 1 %; NSCC alone without trimming within 2 %). Queue sizes of a
+	// of RulesHTSim (mean within 1 %; NSCC alone without trimming within 2 %; with eight slow links of
+	// 1,024 hosts and queues of 500 packets 2.5 %, the cause unknown). Queue sizes of a
 	// topology file are ignored there, hosts send at the rate of an option, a transfer starts at a
 	// whole microsecond, and recv_done_trigger starts only messages.
 	RulesHTSim
