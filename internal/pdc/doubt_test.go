@@ -38,3 +38,24 @@ func TestSilentUnprovenPeerIsForgotten(t *testing.T) {
 	require.Equal(t, []uint64{9}, g.b.take(EventError))
 	require.NotZero(t, g.b.m.Stats().Muted)
 }
+
+// Where the packets of such a peer have paid for nothing more, its PDC cannot be asked to close and ends with
+// the idle time: over a path of 10 ms it stayed for another 2.6 s.
+func TestUnprovenPeerThatCannotBeAsked(t *testing.T) {
+	const idle = 8000 * ms
+	var ended [2]int64
+	for paid := range ended {
+		g := newPair(t, pairConfig{Config: Config{IdleTime: idle, CloseReqTime: 1000 * ms}})
+		g.submit(1, 1)
+		r, _ := g.give(g.send(g.a)[0])
+		h, told := r.ID.PDC, 0
+		g.b.m.target.byID(h.ID()).resp.tells = uint8(paid)
+		for _, live := g.b.m.PDC(h); live && g.now < 4*idle; _, live = g.b.m.PDC(h) {
+			told += len(g.send(g.b))
+			g.wait(10 * ms)
+		}
+		require.Equal(t, paid, told)
+		ended[paid] = g.now
+	}
+	require.Less(t, ended[0], ended[1])
+}

@@ -128,7 +128,8 @@ func (rec *recovery) idle(now int64, p *PDC) {
 	case rec.sched.denied(now, p) && rec.p.maxRTOs != forever:
 		rec.life.fail(now, p, CauseRTO) // no timeout can tell, since nothing is under way
 		return
-	case rec.reply.doubts(p) && !p.tx.done(): // nor may another packet go to find out
+	case rec.reply.doubts(p) && (!p.tx.done() || p.resp.tells == 0 && !p.inUse()):
+		// nor may another packet go, to find out or to ask
 		rec.life.closeInError(now, p)
 		return
 	case p.inUse() || !p.tx.done():
