@@ -63,7 +63,7 @@ func (m *message) expected(w uint64) bool {
 		names = 0xffff<<32 | 0xff_ffff                                  // message_id and job_id
 		fixed = 0xffff&^(3<<14|uint64(ses.RCNull|ses.RCOK))<<48 | names // all but the list and the code
 	)
-	return (w^binary.BigEndian.Uint64(m.head[:])&names)&fixed == 0
+	return (w^binary.BigEndian.Uint64(m.wire[:])&names)&fixed == 0
 }
 
 // RxAck takes the news that n packets, with handles counting up from p, have been
@@ -144,7 +144,7 @@ func (in *Initiator) undelivered(now int64, p PacketHandle, f failure, cause uin
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) Cancel(now int64, h ses.Handle, ev *Event) error {
-	m := in.live(h)
+	m := in.of(h)
 	if m == nil {
 		return ses.ErrStale
 	}
@@ -157,7 +157,7 @@ func (in *Initiator) Cancel(now int64, h ses.Handle, ev *Event) error {
 // answered counts n packets in flight, from p on, as answered, and returns the message, nil
 // without such packets.
 func (in *Initiator) answered(p PacketHandle, n uint32) *message {
-	m := in.live(p.Message())
+	m := in.of(p.Message())
 	if m == nil || m.outstanding < n || !m.inFlight(p) || n > 1 && p.packet()+n > m.sent {
 		return nil
 	}

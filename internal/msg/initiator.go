@@ -57,9 +57,10 @@ type Initiator struct {
 	swapBoth bool
 	backoff  int64
 	lastID   ses.MessageID
-	ids      messageIDs
-	slots    slots
+	free     uint16 // slot plus 1 of the message that ended last; 0 for none
+	live     int
 	messages []message
+	ids      []uint16  // messages by the lower bits of their message_id, see named
 	reply    ses.Reply // that is being taken in
 
 	mismatched uint64 // see Mismatched
@@ -76,14 +77,18 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	}
 	c.Retries = cmp.Or(c.Retries, defaultRetries)
 	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
-	return &Initiator{
+	in := &Initiator{
 		mtu: c.MTU, retries: uint8(c.Retries), swapBoth: c.SwapBoth, backoff: c.Backoff,
-		ids: newMessageIDs(c.Messages), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
-	}, nil
+		ids: slab.Make[uint16](1 << bits.Len(uint(c.Messages-1))), messages: slab.Make[message](c.Messages),
+	}
+	for i := c.Messages; i > 0; i-- {
+		in.messages[i-1].link, in.free = in.free, uint16(i)
+	}
+	return in, nil
 }
 
 // Messages returns how many messages are in progress.
-func (in *Initiator) Messages() int { return in.slots.live }
+func (in *Initiator) Messages() int { return in.live }
 
 // Find returns the handle of the message with an id, 0 without such a message: a packet on the
 // return direction names the message by id.
@@ -96,13 +101,17 @@ func (in *Initiator) Find(id ses.MessageID) ses.Handle {
 
 // named returns the live message with an id, nil if there is none.
 func (in *Initiator) named(id ses.MessageID) *message {
-	for i := *in.ids.list(id); i != 0; i = in.ids.next[i-1] {
+	for i := *in.list(id); i != 0; i = in.messages[i-1].link {
 		if m := &in.messages[i-1]; m.id() == id {
 			return m
 		}
 	}
 	return nil
 }
+
+// list is where the messages begin whose message_id has the same lower bits as id. Ids are given in
+// order, so a list is longer than a single message only beside messages of an earlier round.
+func (in *Initiator) list(id ses.MessageID) *uint16 { return &in.ids[int(id)&(len(in.ids)-1)] }
 
 // Start begins a message; [Initiator.Next] gives its packets.
 //
@@ -111,12 +120,11 @@ func (in *Initiator) Start(o *Operation) (ses.Handle, error) {
 	if err := o.Validate(in.mtu); err != nil {
 		return 0, err
 	}
-	i, ok := in.slots.take()
-	if !ok {
+	m := in.open(o.Mode, o.Length, o.Cookie)
+	if m == nil {
 		return 0, ses.ErrFull
 	}
-	m := &in.messages[i]
-	m.begin(o, in.slots.handle(i), in.mtu)
+	m.begin(o, in.mtu)
 	if in.swapBoth && o.Opcode.IsAtomic() && o.Swap.Opcode.IsSwap() {
 		m.announce(swapBoth)
 	}
@@ -126,8 +134,21 @@ func (in *Initiator) Start(o *Operation) (ses.Handle, error) {
 	return m.handle, nil
 }
 
-// live returns the message of a handle, nil if over.
-func (in *Initiator) live(h ses.Handle) *message {
+// open takes a slot for a message of one packet; nil when all are in use.
+func (in *Initiator) open(mode ses.Mode, length uint32, cookie uint64) *message {
+	i := uint32(in.free) - 1
+	if int64(i) >= int64(len(in.messages)) {
+		return nil
+	}
+	m := &in.messages[i]
+	in.free = m.link
+	in.live++
+	m.open(i, mode, length, cookie)
+	return m
+}
+
+// of returns the message of a handle, nil if over.
+func (in *Initiator) of(h ses.Handle) *message {
 	if i := int(slotOf(h)); i < len(in.messages) {
 		if m := &in.messages[i]; m.handle == h && h != 0 {
 			return m
@@ -139,23 +160,33 @@ func (in *Initiator) live(h ses.Handle) *message {
 // name gives m the next message_id not in use. 0 is no id: datagrams and forms without the
 // field have 0. More ids exist than messages, so an id is free.
 func (in *Initiator) name(m *message) {
-	for in.lastID++; in.lastID == 0 || in.named(in.lastID) != nil; in.lastID++ {
+	in.lastID++
+	l := in.list(in.lastID)
+	for in.lastID == 0 || *l != 0 && in.named(in.lastID) != nil {
+		in.lastID++
+		l = in.list(in.lastID)
 	}
 	m.setID(in.lastID)
-	in.ids.enter(in.lastID, uint16(slotOf(m.handle)))
+	m.link, *l = *l, uint16(m.handle)+1
 }
 
 // unname gives the message_id of m back, if it has one.
 func (in *Initiator) unname(m *message) {
-	if id := m.id(); id != 0 {
-		in.ids.strike(id, uint16(slotOf(m.handle)))
+	if !m.is(kindNamed) {
+		return
 	}
+	at := uint16(m.handle) + 1
+	l := in.list(m.id())
+	for *l != at {
+		l = &in.messages[*l-1].link
+	}
+	*l = m.link
 }
 
 // Standing returns a number that changes when a message makes progress, with a probability of
 // all but 2^-64: a packet handed over or answered, data received, or a new beginning.
 func (in *Initiator) Standing(h ses.Handle) uint64 {
-	m := in.live(h)
+	m := in.of(h)
 	if m == nil {
 		return 0
 	}
@@ -166,7 +197,7 @@ func (in *Initiator) Standing(h ses.Handle) uint64 {
 
 // InFlight reports whether packets of a message are with the PDS.
 func (in *Initiator) InFlight(h ses.Handle) bool {
-	m := in.live(h)
+	m := in.of(h)
 	return m != nil && m.outstanding != 0
 }
 
@@ -175,7 +206,7 @@ func (in *Initiator) InFlight(h ses.Handle) bool {
 // limited to less than the MTU of the [InitiatorConfig] answers with RC_OP_VIOLATION and a
 // modified_length, and the message is cut again; Cut spares the next message the refusal.
 func (in *Initiator) Cut(h ses.Handle, mtu uint32) uint32 {
-	m := in.live(h)
+	m := in.of(h)
 	if m == nil {
 		return 0
 	}
@@ -193,7 +224,7 @@ func (in *Initiator) Cut(h ses.Handle, mtu uint32) uint32 {
 // Report with [Initiator.Handed] the number taken by the PDS. All packets of a message go to
 // the same PDC in order, and the PDC's next message follows the packet with EOM.
 func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32, at int64) {
-	m := in.live(h)
+	m := in.of(h)
 	switch {
 	case m == nil:
 		return 0, math.MaxInt64
@@ -217,7 +248,7 @@ func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32, at i
 // now waited for. The error is [ErrStale], also for a larger n than described; then nothing
 // has changed.
 func (in *Initiator) Handed(h ses.Handle, n uint32) error {
-	m := in.live(h)
+	m := in.of(h)
 	switch {
 	case m == nil:
 		return ses.ErrStale
@@ -239,7 +270,7 @@ func (in *Initiator) Handed(h ses.Handle, n uint32) error {
 // answered yet. Results are the header's length and the payload to follow. The length is 0,
 // and nothing is written, without such a packet, or with b shorter than [TxReq].Header.
 func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
-	m := in.live(p.Message())
+	m := in.of(p.Message())
 	i := p.packet()
 	if m == nil || !m.inFlight(p) || len(b) < int(m.size) && (i < m.packets || len(b) < ses.StandardLen) {
 		return 0, Payload{}
@@ -268,7 +299,7 @@ type Middle message
 // in the middle of a message, handed to the PDS, and not answered yet. x is valid until the
 // next call of another method.
 func (in *Initiator) Middle(p PacketHandle) (x *Middle, offset, n uint32) {
-	m, i := in.live(p.Message()), p.packet()
+	m, i := in.of(p.Message()), p.packet()
 	if m == nil || m.state != messageSending || m.attempt != p.attempt() || !m.is(kindMiddle) {
 		return nil, 0, 0
 	}
@@ -305,7 +336,7 @@ func (x *Middle) Confirmed(n uint32) { x.outstanding -= n }
 
 // Put writes the header of a packet with length bytes of payload from offset.
 func (x *Middle) Put(b *[ses.StandardLen]byte, offset, length uint32) {
-	*(*[atPlace]byte)(b[:]) = x.head
+	*(*[atPlace]byte)(b[:]) = *(*[atPlace]byte)(x.wire[:])
 	// BigEndian.PutUint64 would take the word to pieces.
 	binary.LittleEndian.PutUint64(b[atPlace:], bits.ReverseBytes64(uint64(length)<<32|uint64(offset)))
 	binary.BigEndian.PutUint32(b[atPlace+8:], x.length)
