@@ -253,23 +253,30 @@ func (s *source) retryAt(rec *message, at int64) {
 // finish ends a message.
 func (s *source) finish(now int64, h Handle, ev *msg.Event) {
 	rec := s.message(h)
-	if rec.flags&(msgFetch|msgQueued|msgWaiting|msgAsks|msgRetried) != 0 {
-		s.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
-		s.retries.Cancel(uint32(h & 0xffff))
-	}
-	if rec.lent != 0 {
-		s.takeBack(rec)
-	}
-	if rec.flags&msgErrand != 0 {
-		var out completion
-		rec.complete(&out, ev)
-		*rec = message{}
-		s.errands--
-		s.errandDone(now, ses.Handle(out.cookie), &out)
-		return
+	if rec.flags&^(msgOnly|msgReserved) != 0 {
+		if rec.flags&(msgFetch|msgQueued|msgWaiting|msgAsks|msgRetried) != 0 {
+			s.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
+			s.retries.Cancel(uint32(h & 0xffff))
+		}
+		if rec.lent != 0 {
+			s.takeBack(rec)
+		}
+		if rec.flags&msgErrand != 0 {
+			s.finishErrand(now, rec, ev)
+			return
+		}
 	}
 	rec.complete(s.events.push(), ev)
 	*rec = message{}
+}
+
+// finishErrand ends the message of an errand.
+func (s *source) finishErrand(now int64, rec *message, ev *msg.Event) {
+	var out completion
+	rec.complete(&out, ev)
+	*rec = message{}
+	s.errands--
+	s.errandDone(now, ses.Handle(out.cookie), &out)
 }
 
 // complete writes how a message has ended to out.

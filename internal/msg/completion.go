@@ -31,21 +31,22 @@ func (in *Initiator) RxRsp(now int64, p PacketHandle, f ses.Form, b []byte, ev *
 	return n, nil
 }
 
-// Confirm is [Initiator.RxRsp] for the packet last, to which b is the response, and
+// Confirm is [Initiator.RxRsp] for the packet last, to which the response begins with b, and
 // [Initiator.RxAck] for the n - 1 packets before last. Confirm is only for a response that says
 // all is well, to a message that goes on or ends well with the response; ev has to be zero.
 // Otherwise Confirm reports false and has changed nothing.
-func (in *Initiator) Confirm(last PacketHandle, n uint32, b *[ses.ResponseLen]byte, ev *Event) bool {
+func (in *Initiator) Confirm(last PacketHandle, n uint32, b uint64, ev *Event) bool {
 	i := int(slotOf(last.Message()))
 	if i >= len(in.messages) {
 		return false
 	}
 	m := &in.messages[i]
-	if m.outstanding < n || !m.sending(last) || !m.expected(binary.BigEndian.Uint64(b[:])) ||
-		m.outstanding == n && (m.state != messageSending || m.is(kindWaits)) {
+	left := m.outstanding - n
+	if m.outstanding < n || !m.sending(last) || !m.expected(b) ||
+		left == 0 && (m.state != messageSending || m.is(kindWaits)) {
 		return false
 	}
-	if m.outstanding -= n; m.outstanding == 0 && m.sent == m.packets {
+	if m.outstanding = left; left == 0 && m.sent == m.packets {
 		in.finish(m, ev)
 	}
 	return true

@@ -270,24 +270,39 @@ func (in *Initiator) Handed(h ses.Handle, n uint32) error {
 // answered yet. Results are the header's length and the payload to follow. The length is 0,
 // and nothing is written, without such a packet, or with b shorter than [TxReq].Header.
 func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
+	if len(b) >= ses.StandardLen {
+		if y, ok := in.PutStandard((*[ses.StandardLen]byte)(b), p); ok {
+			return ses.StandardLen, y
+		}
+	}
 	m := in.of(p.Message())
 	i := p.packet()
 	if m == nil || !m.inFlight(p) || len(b) < int(m.size) && (i < m.packets || len(b) < ses.StandardLen) {
 		return 0, Payload{}
 	}
-	if y.Length = m.length; m.packets != 1 || i != 0 {
-		y.Offset, y.Length = m.place(i)
-	}
-	if place := uint64(y.Length)<<32 | uint64(y.Offset); m.size == ses.StandardLen {
-		m.header((*[ses.StandardLen]byte)(b), i, place)
-		n = ses.StandardLen
-	} else {
-		n = m.otherHeader(b[:min(len(b), int(m.size))], i, place)
-	}
+	y.Offset, y.Length = m.place(i)
+	n = m.otherHeader(b[:min(len(b), int(m.size))], i, uint64(y.Length)<<32|uint64(y.Offset))
 	if y.Cookie = m.cookie; !m.is(kindCarries) {
 		y.Length = 0
 	}
 	return n, y
+}
+
+// PutStandard is [Initiator.PutHeader] for nearly all packets, those with a standard header; of any
+// other ok is false, and nothing is written.
+func (in *Initiator) PutStandard(b *[ses.StandardLen]byte, p PacketHandle) (y Payload, ok bool) {
+	m, i := in.of(p.Message()), p.packet()
+	if m == nil || m.size != ses.StandardLen || !m.inFlight(p) {
+		return Payload{}, false
+	}
+	if y.Length = m.length; m.packets != 1 || i != 0 {
+		y.Offset, y.Length = m.place(i)
+	}
+	m.header(b, i, uint64(y.Length)<<32|uint64(y.Offset))
+	if y.Cookie = m.cookie; !m.is(kindCarries) {
+		y.Length = 0
+	}
+	return y, true
 }
 
 // A Middle writes the headers of the packets of a message between the first and the last:
