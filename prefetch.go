@@ -167,18 +167,14 @@ func (l *loader) prefetchPDC(id pds.PDCID) {
 	prefetch.Lines(l.cc.ContextLines(uint16(id)))
 }
 
-// prefetchWrite begins to load the memory for the message writeAhead behind m[i], and for those
-// up to there if i is the first.
-func (l *loader) prefetchWrite(m []Message, i int) {
+// prefetchWrite begins to load the memory for m[from:end], as far as there are so many, and returns
+// where to go on.
+func (l *loader) prefetchWrite(m []Message, from, end int) int {
 	if l.prefetched > math.MaxInt/2 { // few PDCs
-		return
+		return from
 	}
-	from := i + writeAhead
-	if i == 0 {
-		from = 1
-	}
-	for j := from; j <= i+writeAhead && j < len(m); j++ {
-		id := uint16(m[j].To.PDC.ID())
+	for ; from < min(end, len(m)); from++ {
+		id := uint16(m[from].To.PDC.ID())
 		if id == 0 || int(id) >= len(l.flows) {
 			continue
 		}
@@ -188,6 +184,7 @@ func (l *loader) prefetchWrite(m []Message, i int) {
 		prefetch.Lines(l.cc.ContextLines(id))
 		prefetch.Lines(send, send, send, uintptr(unsafe.Pointer(&l.flows[id])))
 	}
+	return from
 }
 
 // prefetchRest begins to load the records that the PDC's lines lead to, those of the packet

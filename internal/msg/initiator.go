@@ -11,6 +11,7 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/splitmix"
+	"github.com/uetcc/uetcc/internal/standard"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -54,6 +55,7 @@ func validateInitiator(c *InitiatorConfig) error {
 type Initiator struct {
 	mtu      uint32
 	retries  uint8
+	whole    messageKind // of a Whole
 	swapBoth bool
 	backoff  int64
 	lastID   ses.MessageID
@@ -78,7 +80,7 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	c.Retries = cmp.Or(c.Retries, defaultRetries)
 	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
 	in := &Initiator{
-		mtu: c.MTU, retries: uint8(c.Retries), swapBoth: c.SwapBoth, backoff: c.Backoff,
+		mtu: c.MTU, whole: kindCarries | kindMiddle | kindNamed | mtuKind(c.MTU), retries: uint8(c.Retries), swapBoth: c.SwapBoth, backoff: c.Backoff,
 		ids: slab.Make[uint16](1 << bits.Len(uint(c.Messages-1))), messages: slab.Make[message](c.Messages),
 	}
 	for i := c.Messages; i > 0; i-- {
@@ -120,10 +122,11 @@ func (in *Initiator) Start(o *Operation) (ses.Handle, error) {
 	if err := o.Validate(in.mtu); err != nil {
 		return 0, err
 	}
-	m := in.open(o.Mode, o.Length, o.Cookie)
+	m := in.take()
 	if m == nil {
 		return 0, ses.ErrFull
 	}
+	m.open(o.Mode, o.Length, o.Cookie)
 	m.begin(o, in.mtu)
 	if in.swapBoth && o.Opcode.IsAtomic() && o.Swap.Opcode.IsSwap() {
 		m.announce(swapBoth)
@@ -134,17 +137,51 @@ func (in *Initiator) Start(o *Operation) (ses.Handle, error) {
 	return m.handle, nil
 }
 
-// open takes a slot for a message of one packet; nil when all are in use.
-func (in *Initiator) open(mode ses.Mode, length uint32, cookie uint64) *message {
-	i := uint32(in.free) - 1
-	if int64(i) >= int64(len(in.messages)) {
+// take takes a slot for a message; nil when all are in use.
+func (in *Initiator) take() *message {
+	i := int(in.free) - 1
+	if uint(i) >= uint(len(in.messages)) {
 		return nil
 	}
 	m := &in.messages[i]
 	in.free = m.link
 	in.live++
-	m.open(i, mode, length, cookie)
+	m.gen++
+	m.handle = ses.Handle(m.gen)<<16 | ses.Handle(i)
 	return m
+}
+
+// A Whole is a message of one packet that carries the message's bytes behind a standard header, as
+// long as it begins: Address and Place have to follow.
+type Whole message
+
+// Whole begins a message that [Operation.Validate] takes, with nothing to come but its packet, which the
+// PDS has taken: [Initiator.Start] and [Initiator.Handed] in one. The result is nil for [ErrFull].
+func (in *Initiator) Whole(mode ses.Mode, length uint32, cookie uint64) *Whole {
+	m := in.take()
+	if m == nil {
+		return nil
+	}
+	m.open(mode, length, cookie)
+	m.sent, m.outstanding, m.size, m.kind = 1, 1, ses.StandardLen, in.whole
+	in.name(m)
+	return (*Whole)(m)
+}
+
+// Handle returns the handle of the message.
+func (w *Whole) Handle() ses.Handle { return w.handle }
+
+// Address writes the common fields of the header, with the flags but those of place.
+func (w *Whole) Address(op ses.Opcode, f ses.Flags, gen ses.Generation, job ses.JobID, pid ses.PIDonFEP, ri ses.ResourceIndex) {
+	w.first = f&ses.FlagHD | ses.FlagSOM
+	binary.BigEndian.PutUint16(w.wire[0:], uint16(op)<<8|uint16(f&^ses.FlagHD))
+	binary.BigEndian.PutUint32(w.wire[atGeneration:], uint32(gen)<<24|uint32(job))
+	binary.BigEndian.PutUint32(w.wire[atGeneration+4:], uint32(pid)<<16|uint32(ri))
+}
+
+// Place writes the other fields of the header.
+func (w *Whole) Place(offset, key, data uint64, initiator uint32) {
+	standard.Put((*[ses.StandardLen]byte)(w.wire[:]), offset, key, data, initiator, w.length)
 }
 
 // of returns the message of a handle, nil if over.
@@ -162,19 +199,23 @@ func (in *Initiator) of(h ses.Handle) *message {
 func (in *Initiator) name(m *message) {
 	in.lastID++
 	l := in.list(in.lastID)
-	for in.lastID == 0 || *l != 0 && in.named(in.lastID) != nil {
-		in.lastID++
-		l = in.list(in.lastID)
+	if *l != 0 || in.lastID == 0 {
+		l = in.skip()
 	}
 	m.setID(in.lastID)
 	m.link, *l = *l, uint16(m.handle)+1
 }
 
-// unname gives the message_id of m back, if it has one.
-func (in *Initiator) unname(m *message) {
-	if !m.is(kindNamed) {
-		return
+// skip goes on to the next message_id not in use, from lastID on, and returns its list.
+func (in *Initiator) skip() *uint16 {
+	for in.lastID == 0 || in.named(in.lastID) != nil {
+		in.lastID++
 	}
+	return in.list(in.lastID)
+}
+
+// unname gives the message_id of m back.
+func (in *Initiator) unname(m *message) {
 	at := uint16(m.handle) + 1
 	l := in.list(m.id())
 	for *l != at {
@@ -295,14 +336,31 @@ func (in *Initiator) PutStandard(b *[ses.StandardLen]byte, p PacketHandle) (y Pa
 	if m == nil || m.size != ses.StandardLen || !m.inFlight(p) {
 		return Payload{}, false
 	}
-	if y.Length = m.length; m.packets != 1 || i != 0 {
-		y.Offset, y.Length = m.place(i)
+	// By words: the compiler calls memmove for arrays that might overlap.
+	word := binary.NativeEndian
+	u, v, w, place := word.Uint64(m.wire[8:]), word.Uint64(m.wire[16:]), word.Uint64(m.wire[24:]), word.Uint64(m.wire[atPlace:])
+	if y.Length = m.length; i != 0 || m.packets != 1 {
+		if y.Offset, y.Length = m.place(i); i != 0 { // else header data, which only the first packet has
+			at := y.at()
+			place = word.Uint64(at[:])
+		}
 	}
-	m.header(b, i, uint64(y.Length)<<32|uint64(y.Offset))
+	binary.BigEndian.PutUint64(b[:], m.opening(i))
+	word.PutUint64(b[8:], u)
+	word.PutUint64(b[16:], v)
+	word.PutUint64(b[24:], w)
+	word.PutUint64(b[atPlace:], place)
+	binary.BigEndian.PutUint32(b[atPlace+8:], m.length)
 	if y.Cookie = m.cookie; !m.is(kindCarries) {
 		y.Length = 0
 	}
 	return y, true
+}
+
+// at is where the bytes of y are, as in a standard header.
+func (y *Payload) at() (b [8]byte) {
+	binary.BigEndian.PutUint64(b[:], uint64(y.Length)<<32|uint64(y.Offset))
+	return b
 }
 
 // A Middle writes the headers of the packets of a message between the first and the last:

@@ -73,16 +73,19 @@ func next(in *Initiator, now int64, h ses.Handle, q *sentReq) (bool, int64) {
 
 // packetOf is packet i of a message of its own.
 func packetOf(o *Operation, mtu, i uint32) (q sentReq) {
-	var m message
-	m.open(1, o.Mode, o.Length, o.Cookie)
+	in := Initiator{messages: make([]message, 2)}
+	m := &in.messages[1]
+	m.handle = 1
+	m.open(o.Mode, o.Length, o.Cookie)
 	m.begin(o, mtu)
 	m.describe(i, &q.TxReq)
+	if m.sent = i + 1; i == m.packets {
+		m.state = messageGivenUp
+	}
 	b := make([]byte, q.Header)
-	off, n := m.place(i)
-	if q.Offset = off; q.Header == ses.StandardLen {
-		m.header((*[ses.StandardLen]byte)(b), i, uint64(n)<<32|uint64(off))
-	} else {
-		m.otherHeader(b, i, 0)
+	n, y := in.PutHeader(b, q.Packet)
+	if q.Offset = y.Offset; n != len(b) {
+		panic("PutHeader")
 	}
 	if _, err := q.Request.Decode(q.Form, b); err != nil {
 		panic(err)

@@ -136,10 +136,9 @@ const (
 	failPDS                // the PDC is of no use any more
 )
 
-// open makes m a message of one packet, in slot i, with nothing of the message before.
-func (m *message) open(i uint32, mode ses.Mode, length uint32, cookie uint64) {
-	m.gen++
-	m.handle, m.length, m.cookie = ses.Handle(m.gen)<<16|ses.Handle(i), length, cookie
+// open makes m a message of one packet, with nothing but the handle of the message before.
+func (m *message) open(mode ses.Mode, length uint32, cookie uint64) {
+	m.length, m.cookie = length, cookie
 	m.sent, m.packets, m.outstanding, m.state, m.attempt = 0, 1, 0, messageSending, 0
 	m.mode, m.form, m.fail, m.delivered, m.received = mode, ses.FormStandard, failNone, length, 0
 	m.late = late{}
@@ -275,22 +274,6 @@ func (m *message) opening(i uint32) uint64 {
 		w = w&(1<<56-1) | uint64(ses.OpcodeMsgError)<<56 | uint64(ses.FlagIE)<<48
 	}
 	return w
-}
-
-// header writes the standard header of packet i, at the given place in the message, to h.
-func (m *message) header(h *[ses.StandardLen]byte, i uint32, place uint64) {
-	if i == 0 {
-		place = binary.BigEndian.Uint64(m.wire[atPlace:]) // header data, which only the first packet has
-	}
-	// By words: the compiler calls memmove for arrays that might overlap.
-	word := binary.NativeEndian
-	a, b, c := word.Uint64(m.wire[8:]), word.Uint64(m.wire[16:]), word.Uint64(m.wire[24:])
-	binary.BigEndian.PutUint64(h[:], m.opening(i))
-	binary.NativeEndian.PutUint64(h[8:], a)
-	binary.NativeEndian.PutUint64(h[16:], b)
-	binary.NativeEndian.PutUint64(h[24:], c)
-	binary.BigEndian.PutUint64(h[atPlace:], place)
-	binary.BigEndian.PutUint32(h[atPlace+8:], m.length)
 }
 
 // otherHeader writes a short header, or a header with extension, to b and returns the

@@ -114,7 +114,9 @@ func (in *Initiator) finish(m *message, ev *Event) {
 		o.Status = ses.StatusTruncated
 	}
 	ev.Kind, ev.Cookie = EventDone, m.cookie
-	in.unname(m)
+	if m.is(kindNamed) {
+		in.unname(m)
+	}
 	m.link, in.free = in.free, uint16(m.handle)+1
 	in.live--
 	m.gen++
