@@ -201,6 +201,9 @@ func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []D
 		return nil, 0
 	}
 	l := &e.source.leads[id]
+	if l.ahead <= 0 { // nothing to send
+		return nil, 0
+	}
 	y := e.source.sender.Passing(Handle(l.sends), responseOf(in))
 	if y == nil {
 		return nil, 0

@@ -228,11 +228,10 @@ const opsWhole = 1<<ses.OpcodeWrite | 1<<ses.OpcodeSend | 1<<ses.OpcodeTaggedSen
 // that takes the packets at once. The result is how many; 0 leaves the first to start.
 func (s *source) startRun(now int64, m []Message, h []Handle, op ses.Opcode) (n int) {
 	first := &m[0]
-	to, job, group, mode := first.To.PDC, first.To.Job, first.To.Context, first.Mode
+	to, job, mode := first.To.PDC, first.To.Job, first.Mode
 	if opsWhole>>op&1 == 0 || mode > ses.ModeROD || job>>24 != 0 || int64(first.Length) > s.mtu || !s.events.room() {
 		return 0
 	}
-	hint := to
 	if to == 0 {
 		if !first.To.Address.IsValid() {
 			return 0
@@ -240,7 +239,8 @@ func (s *source) startRun(now int64, m []Message, h []Handle, op ses.Opcode) (n 
 		to = s.pds.Fast().Usable(now, s.keyTo(first))
 	}
 	p, most := s.pds.Fast().Room(to)
-	if p == nil {
+	peer := pdc.AddrFrom(first.To.Address)
+	if p == nil || !p.IsFor(peer, first.To.TC, mode == ses.ModeROD, first.To.Reserved) {
 		return 0
 	}
 	f, l := &s.flows[to.ID()], &s.leads[to.ID()]
@@ -248,14 +248,11 @@ func (s *source) startRun(now int64, m []Message, h []Handle, op ses.Opcode) (n 
 		return 0
 	}
 	h = h[:max(min(len(m), most, len(s.batch.Handles), int(s.submitAhead-l.ahead), s.spare()), 0)]
+	s.batch.N, s.batch.Bytes = 0, 0
 	for i := range h {
 		q := &m[i]
 		d, b := &q.To, &s.batch
-		peer := pdc.AddrFrom(d.Address)
-		if d.PDC != hint || d.Job != job || d.Context != group || q.Mode != mode || !p.IsFor(peer, d.TC, mode == ses.ModeROD, d.Reserved) {
-			break
-		}
-		if (uint16(d.PID)|uint16(d.Index))>>12 != 0 || int64(q.Length) > s.mtu {
+		if i > 0 && (q.Mode != mode || !d.isLike(&first.To)) || (uint16(d.PID)|uint16(d.Index))>>12 != 0 || int64(q.Length) > s.mtu {
 			break
 		}
 		w, data := s.sender.Whole(mode, q.Length, q.Cookie), q.HeaderData
@@ -272,15 +269,21 @@ func (s *source) startRun(now int64, m []Message, h []Handle, op ses.Opcode) (n 
 		rec.peer, rec.total, rec.handle, rec.pdc, rec.job, rec.mode, rec.tc = peer, size, name, to, job, mode, d.TC
 		rec.to(d)
 		b.Handles[i], b.Sizes[i] = uint64(msg.First(name)), uint16(size)
+		b.N, b.Bytes = i+1, b.Bytes+size
 		h[i] = name
-		n++
 	}
-	if n != 0 {
-		s.pds.Fast().SubmitBatch(now, p, &s.batch, n)
+	if n = s.batch.N; n != 0 {
+		s.pds.Fast().SubmitBatch(now, p, &s.batch)
 		l.sends = uint16(h[n-1])
 		l.ahead += int16(n)
 	}
 	return n
+}
+
+// isLike reports whether messages to both go to the same PDC.
+func (d *Destination) isLike(o *Destination) bool {
+	return d.PDC == o.PDC && d.Address == o.Address && d.Job == o.Job && d.Context == o.Context && d.TC == o.TC &&
+		d.Reserved == o.Reserved
 }
 
 // spare is how many messages may begin.

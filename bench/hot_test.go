@@ -275,7 +275,6 @@ var hot = []struct {
 	{"internal/pdc", "(*FastPath).Joins", 0},
 	{"internal/pdc", "(*FastPath).Room", 0},
 	{"internal/pdc", "(*FastPath).SubmitBatch", 0},
-	{"internal/pdc", "(*sendWindow).enterAll", 0},
 	{"internal/pdc", "(*Manager).submit", 0},
 	{"internal/pdc", "(*FastPath).Exchange", 0},
 	{"internal/pdc", "(*Manager).learn", 0},

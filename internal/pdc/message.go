@@ -105,6 +105,8 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 
 // A Batch is the only packets of messages for one PDC, behind standard headers.
 type Batch struct {
+	N       int
+	Bytes   int64 // of all packets, nominal
 	Handles [ccc.RunMax]uint64
 	Sizes   [ccc.RunMax]uint16 // nominal, bytes
 }
@@ -123,37 +125,30 @@ func (f *FastPath) Room(h Handle) (p *PDC, most int) {
 	return p, int(m.p.ranges - (w.tail - w.base))
 }
 
-// SubmitBatch queues n packets of b on p, which has room: Begin and Submit of [Manager] for each.
-func (f *FastPath) SubmitBatch(now int64, p *PDC, b *Batch, n int) {
+// SubmitBatch queues the packets of b on p, which has room: Begin and Submit of [Manager] for each. Those
+// in one chunk are entered together.
+func (f *FastPath) SubmitBatch(now int64, p *PDC, b *Batch) {
 	const k = kind(pds.NextRequestStd) | kindEOM | kindAR
-	m := (*Manager)(f)
-	p.tx.enterAll(m.mem, b, n, k)
-	sum := int64(0)
-	for _, size := range b.Sizes[:n] {
-		sum += int64(size)
-	}
-	m.sched.submitted(now, p, sum, n)
-}
-
-// enterAll is enter for n packets of b. Those in one chunk are entered together.
-func (w *sendWindow) enterAll(m *memory, b *Batch, n int, k kind) {
-	n = min(n, len(b.Handles))
-	for i := 0; i < n; {
-		w.enter(m, b.Handles[i], b.Sizes[i], k)
-		i++
-		if w.tail%chunkLen == 0 || i == n {
+	m, w := (*Manager)(f), &p.tx
+	for i, n := 0, min(uint(b.N), ccc.RunMax); ; {
+		w.enter(m.mem, b.Handles[i], b.Sizes[i], k)
+		if i++; uint(i) >= n {
+			break
+		}
+		r, at := w.at(m.mem, w.tail)
+		if at%chunkLen == 0 || r.size != 0 {
 			continue
 		}
-		r, at := w.at(m, w.tail)
-		if r.size != 0 {
-			continue
-		}
-		c := m.in(r, at)
-		for at %= chunkLen; at < chunkLen && i < n; at, i = at+1, i+1 {
+		c := m.mem.in(r, at)
+		for at %= chunkLen; at < chunkLen && uint(i) < n; at, i = at+1, i+1 {
 			c.handle[at], c.packet[at].label = b.Handles[i], label{size: b.Sizes[i], kind: k}
 			w.tail++
 		}
+		if uint(i) >= n {
+			break
+		}
 	}
+	m.sched.submitted(now, p, b.Bytes, b.N)
 }
 
 // submit is SubmitRun for a PDC in a state to send.
