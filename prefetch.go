@@ -94,17 +94,17 @@ func (l *loader) prefetchSingle(b []byte) int {
 func (l *loader) prefetchRequest(id pds.PDCID) {
 	_, peer := l.pds.Fast().Lines(uint16(id))
 	message := l.target.Line(uint16(id))
-	flow := message
+	asker := message
 	if l.credit != nil {
-		flow = uintptr(unsafe.Pointer(&l.flows[id]))
+		asker = uintptr(unsafe.Pointer(&l.credit.askers[id]))
 	}
-	prefetch.Lines(peer, peer, message, flow)
+	prefetch.Lines(peer, peer, message, asker)
 }
 
-// prefetchDemand begins to load the sender that a request on a PDC asks for credit for. The flow
+// prefetchDemand begins to load the sender that a request on a PDC asks for credit for. The asker
 // of the PDC is read.
 func (l *loader) prefetchDemand(id pds.PDCID) {
-	line := l.credit.recv.Senders().Line(l.flows[id].sender.Slot())
+	line := l.credit.recv.Senders().Line(l.credit.askers[id].sender.Slot())
 	prefetch.Lines(line, line, line, line)
 }
 

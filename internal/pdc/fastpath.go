@@ -12,6 +12,7 @@ package pdc
 //	NextSender, Upcoming                who would be next in Transmit
 //	Exchange                            acknowledgements, and what they let go: Receive, Transmit
 //	Joins                               a message on a known PDC: Open
+//	Ends                                how to send to a PDC's peer: PDC
 //	Room, SubmitBatch                   messages of one packet: Begin, SubmitRun
 //	Lines, PacketLines, SubmitLines     nothing: they tell what memory a later call will read
 //
