@@ -125,8 +125,8 @@ func (l *loader) prefetchGrants() {
 	if !ok || l.prefetched > math.MaxInt/2 {
 		return
 	}
-	send, peer := l.pds.Fast().Lines(uint16(l.credit.senders[next].pdc.ID()))
-	prefetch.Lines(send, peer, peer+prefetch.Line, peer+2*prefetch.Line)
+	peer, local := l.pds.Fast().EndLines(uint16(l.credit.senders[next].pdc.ID()))
+	prefetch.Lines(peer, local, peer, local)
 	later := t.After(next)
 	at := uintptr(unsafe.Pointer(&l.credit.senders[later]))
 	prefetch.Lines(t.Line(later), at, at+unsafe.Sizeof(creditSender{})-1, at)

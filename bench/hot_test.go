@@ -259,6 +259,8 @@ var hot = []struct {
 	{"internal/pdc", "(*Result).follow", inlines | noBounds},
 	{"internal/pdc", "(*recvWindow).fresh", inlines | noBounds},
 	{"internal/pdc", "(*FastPath).Lines", inlines},
+	{"internal/pdc", "(*FastPath).EndLines", inlines},
+	{"internal/pdc", "(*FastPath).Ends", inlines},
 	{"internal/pdc", "(*FastPath).PacketLines", 0},
 	{"internal/pdc", "(*FastPath).SubmitLines", 0},
 	{"internal/pdc", "(*FastPath).TakeACK", 0},
