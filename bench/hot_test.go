@@ -218,7 +218,6 @@ var hot = []struct {
 	{"internal/pdc", "(*sendWindow).arrived", 0},
 	{"internal/pdc", "(*sendWindow).sent", 0},
 	{"internal/pdc", "(*sendWindow).push", 0},
-	{"internal/pdc", "(*sendWindow).enter", 0},
 	{"internal/pdc", "(*sendWindow).more", 0},
 	{"internal/pdc", "(*sendWindow).tell", 0},
 	{"internal/pdc", "(*sendWindow).drop", 0},

@@ -409,7 +409,9 @@ func (x *Middle) Confirmed(n uint32) { x.outstanding -= n }
 
 // Put writes the header of a packet with length bytes of payload from offset.
 func (x *Middle) Put(b *[ses.StandardLen]byte, offset, length uint32) {
-	*(*[atPlace]byte)(b[:]) = *(*[atPlace]byte)(x.wire[:])
+	// In halves: the compiler calls memmove for longer arrays that might overlap.
+	*(*[16]byte)(b[0:]) = *(*[16]byte)(x.wire[0:])
+	*(*[16]byte)(b[16:]) = *(*[16]byte)(x.wire[16:])
 	// BigEndian.PutUint64 would take the word to pieces.
 	binary.LittleEndian.PutUint64(b[atPlace:], bits.ReverseBytes64(uint64(length)<<32|uint64(offset)))
 	binary.BigEndian.PutUint32(b[atPlace+8:], x.length)

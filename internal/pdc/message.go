@@ -126,12 +126,14 @@ func (f *FastPath) Room(h Handle) (p *PDC, most int) {
 }
 
 // SubmitBatch queues the packets of b on p, which has room: Begin and Submit of [Manager] for each. Those
-// in one chunk are entered together.
+// in one chunk are written together.
 func (f *FastPath) SubmitBatch(now int64, p *PDC, b *Batch) {
 	const k = kind(pds.NextRequestStd) | kindEOM | kindAR
 	m, w := (*Manager)(f), &p.tx
 	for i, n := 0, min(uint(b.N), ccc.RunMax); ; {
-		w.enter(m.mem, b.Handles[i], b.Sizes[i], k)
+		if w.push(m.p, m.mem, b.Handles[i], b.Sizes[i], k) != nil {
+			panic("pdc: more packets than Room tells of")
+		}
 		if i++; uint(i) >= n {
 			break
 		}

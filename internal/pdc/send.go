@@ -111,23 +111,26 @@ func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k ki
 	if w.tail-w.base >= p.ranges {
 		return ErrWindowFull
 	}
-	if r, i := w.at(m, w.tail); r.chunk[i/chunkLen] == 0 { // row 0, meaning none, has no chunks
+	r, i := w.at(m, w.tail)
+	if r.chunk[i/chunkLen] == 0 { // row 0, meaning none, has no chunks
 		if p.c.LimitPSNRange && w.tail >= psnEnd {
 			return ErrPSNRange
 		}
 		if !m.has(k) {
 			return ErrNoMemory
 		}
-	}
-	w.enter(m, handle, size, k)
-	return nil
-}
-
-// enter is push where there is room and memory.
-func (w *sendWindow) enter(m *memory, handle uint64, size uint16, k kind) {
-	r, i := w.at(m, w.tail)
-	if r.chunk[i/chunkLen] == 0 {
-		r = w.grow(m, r, handle, size, k)
+		if w.rowOf(m, w.tail) == 0 {
+			r = w.open(m)
+			r.begin(i, handle, size, k)
+		}
+		c := m.takeChunk()
+		r.chunk[i/chunkLen] = c
+		if w.base/chunkLen == w.tail/chunkLen {
+			w.acked = c
+		}
+		if w.next/chunkLen == w.tail/chunkLen {
+			w.sends = c
+		}
 	}
 	if r.size != 0 && !r.fits(i, handle, size, k) {
 		w.differ(m, r, w.tail)
@@ -136,24 +139,7 @@ func (w *sendWindow) enter(m *memory, handle uint64, size uint16, k kind) {
 		m.write(r, i, handle, label{size: size, kind: k})
 	}
 	w.tail++
-}
-
-// grow takes the chunk for the packet at tail, and the row where r is none.
-func (w *sendWindow) grow(m *memory, r *row, handle uint64, size uint16, k kind) *row {
-	i := w.tail % rowLen
-	if w.rowOf(m, w.tail) == 0 {
-		r = w.open(m)
-		r.begin(i, handle, size, k)
-	}
-	c := m.takeChunk()
-	r.chunk[i/chunkLen] = c
-	if w.base/chunkLen == w.tail/chunkLen {
-		w.acked = c
-	}
-	if w.next/chunkLen == w.tail/chunkLen {
-		w.sends = c
-	}
-	return r
+	return nil
 }
 
 // differ is called when the packet at off, in row r, is to differ from the rest: the row's
