@@ -38,8 +38,7 @@ func (e *Endpoint) takeACK(now int64, x pdc.Confirmed, in *Datagram, r *Received
 	r.PDC, r.Payload = x.PDC, ackedLen
 	var ev msg.Event
 	last := msg.PacketHandle(x.Last)
-	response := (*[ses.ResponseLen]byte)((*[ackedLen]byte)(in.Packet)[pds.AckCCLen:])
-	if !e.source.sender.Confirm(last, x.N, response, &ev) {
+	if !e.source.sender.Confirm(last, x.N, responseOf(in), &ev) {
 		e.recv.confirmAny(now, in, x, r)
 	} else if ev.Kind == msg.EventDone {
 		e.source.finish(now, last.Message(), &ev)

@@ -86,11 +86,13 @@ func (c *cellar) clear(now int64, k *creditor) {
 
 // celled finds the sender of a request of TFC that has arrived, nil where there is no room for one.
 func (x *receiver) celled(now int64, in *Datagram) *creditSender {
-	f := x.source.belong(x.res.ID.PDC.ID(), x.res.ID.PDC)
-	s := &x.credit.senders[f.sender.Slot()]
-	if f.latest && s.handle == f.sender {
-		return s
+	h := x.res.ID.PDC
+	if a := x.credit.askers[h.ID()]; a.pdc == h {
+		if s := &x.credit.senders[a.sender.Slot()]; s.handle == a.sender {
+			return s
+		}
 	}
+	f := x.source.belong(h.ID(), h)
 	if !x.latest(now, in, f) {
 		return nil
 	}

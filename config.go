@@ -310,7 +310,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 
 // newCC makes congestion control for so many PDCs.
 func (e *Endpoint) newCC(c *Config, p *ccc.Params, pdcs int) (err error) {
-	if e.credit, err = newCreditor(c, p); err != nil {
+	if e.credit, err = newCreditor(c, p, pdcs); err != nil {
 		return err
 	}
 	b := &e.recv.backlog

@@ -23,6 +23,7 @@ type creditor struct {
 	recv    *rccc.Receiver
 	byKey   *table.Map // {peer, local endpoint, ccc_id} -> slot
 	senders []creditSender
+	askers  []asker      // by PDCID
 	held    *table.Quota // senders of each address
 	start   int64        // first credit of every new sender
 	alone   bool         // without NSCC, so that acknowledgements repeat the credit
@@ -32,13 +33,21 @@ type creditor struct {
 // A creditSender is a context of a peer. Several PDCs may share a context.
 type creditSender struct {
 	handle rccc.Handle
-	pdc    pdc.Handle // the PDC used last, for grants unless ended; flow.latest of that PDC alone
+	pdc    pdc.Handle // the PDC used last, for grants unless ended; of the sender's PDCs the asker
 	pdcs   int32      // live PDCs used by the sender
 	source table.Source
 }
 
-// newCreditor makes the creditor asked for by c, nil if none.
-func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
+// An asker is a PDC whose sender's grants go to that PDC, and the sender: all that another request of
+// the PDC needs. Askers are small, so that a cache holds those of all PDCs, and the sender is known
+// before the flow is.
+type asker struct {
+	pdc    pdc.Handle // 0: none
+	sender rccc.Handle
+}
+
+// newCreditor makes the creditor asked for by c for so many PDCs, nil if none.
+func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 	if !c.credits() {
 		return nil, nil
 	}
@@ -61,8 +70,8 @@ func newCreditor(c *Config, p *ccc.Params) (*creditor, error) {
 	}
 	k := &creditor{
 		recv: recv, byKey: table.NewMap(r.Senders, c.seedFor(seedCredit)), senders: slab.Make[creditSender](r.Senders),
-		held:  table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
-		alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
+		held:   table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
+		askers: slab.Make[asker](pdcs + 1), alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
 	}
 	if cells := p.TFC(); cells != nil {
 		k.cells = newCellar(cells, r.Senders, c.Now)
@@ -80,8 +89,7 @@ func creditKey(in *Datagram, id uint8) table.Key {
 
 // demand takes in the credit target of a packet that arrived on a PDC.
 func (x *receiver) demand(now int64, in *Datagram) {
-	f := x.source.belong(x.res.ID.PDC.ID(), x.res.ID.PDC)
-	k, d := x.credit, &x.res.Demand
+	k, d, h := x.credit, &x.res.Demand, x.res.ID.PDC
 	arrival := rccc.ArrivalData
 	switch {
 	case in.Trimmed != 0:
@@ -89,8 +97,8 @@ func (x *receiver) demand(now int64, in *Datagram) {
 	case x.res.Verdict == pdc.VerdictDone: // a control packet; what was dropped is data that came before
 		arrival = rccc.ArrivalRequest
 	}
-	for !f.latest || !k.recv.OnArrival(f.sender, now, arrival, rccc.Quanta(d.Target).Extend(k.recv.Target(f.sender))) {
-		if !x.latest(now, in, f) {
+	for a := &k.askers[h.ID()]; a.pdc != h || !k.recv.OnArrival(a.sender, now, arrival, rccc.Quanta(d.Target).Extend(k.recv.Target(a.sender))); {
+		if !x.latest(now, in, x.source.belong(h.ID(), h)) {
 			return // no room in the table: the source will ask again
 		}
 	}
@@ -106,10 +114,10 @@ func (x *receiver) latest(now int64, in *Datagram, f *flow) bool {
 			return false
 		}
 	}
-	if before := &x.flows[s.pdc.ID()]; before.sender == f.sender {
-		before.latest = false
+	if before := &k.askers[s.pdc.ID()]; before.sender == f.sender {
+		*before = asker{}
 	}
-	s.pdc, f.latest = f.pdc, true
+	s.pdc, k.askers[f.pdc.ID()] = f.pdc, asker{f.pdc, f.sender}
 	return true
 }
 
@@ -190,11 +198,15 @@ func (x *receiver) ackState(in *Datagram) pdc.AckState {
 // creditState is ackState for a packet on PDC h.
 func (x *receiver) creditState(host pdc.AckState, h pdc.Handle) pdc.AckState {
 	host = x.backlog.host(host)
-	k, f := x.credit, &x.flows[h.ID()]
-	if k == nil || !k.alone || f.pdc != h {
+	k := x.credit
+	if k == nil || !k.alone {
 		return host
 	}
-	if total, ok := k.granted(f.sender); ok {
+	a := k.askers[h.ID()]
+	if f := &x.flows[h.ID()]; a.pdc != h && f.pdc == h {
+		a = asker{h, f.sender}
+	}
+	if total, ok := k.granted(a.sender); a.pdc == h && ok {
 		return k.tell(host, total)
 	}
 	return host
@@ -275,8 +287,8 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 		if err != nil {
 			continue // the total is absolute: the sender's next PDC repeats the credit
 		}
-		info, _ := e.pds.PDC(s.pdc)
-		e.recv.control(out, n, info.Local, info.Peer)
+		local, peer := e.pds.Fast().Ends(s.pdc)
+		e.recv.control(out, n, local, peer)
 		out.Entropy, out.Retx, out.Payload = 0, false, Payload{}
 		return true
 	}
@@ -297,7 +309,10 @@ func (s *source) creditClosed(h pdc.Handle) {
 			from.pdc = s.another(f.sender, h)
 		}
 	}
-	f.sender, f.latest = 0, false
+	f.sender = 0
+	if a := &s.credit.askers[h.ID()]; a.pdc == h {
+		*a = asker{}
+	}
 }
 
 // another is a PDC of a sender besides h, on which the sender hears of its credit.

@@ -75,6 +75,7 @@ type source struct {
 	reading     places // in flow.readers
 	tx          msg.TxReq
 	op          msg.Operation
+	batch       pdc.Batch
 
 	// Rendezvous and deferrable sends, continued later by the two sides.
 	lendTag  uint64     // upper half of the keys of lent regions

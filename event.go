@@ -44,7 +44,9 @@ type Event struct {
 // completions.
 func (e *Endpoint) Poll() (ev Event, ok bool) {
 	s := &e.source
-	if s.events.pop(&ev) {
+	if c := s.events.first(); c != nil {
+		c.tell(&ev)
+		s.events.drop()
 		return ev, true
 	}
 	if s.pause != pauseOver {
@@ -110,20 +112,26 @@ func (r *completions) push() *completion {
 	return c
 }
 
-// pop takes the oldest completion and fills in ev, which is zero.
-func (r *completions) pop(ev *Event) bool {
+// first returns the oldest completion, nil if there is none.
+func (r *completions) first() *completion {
 	if r.head == r.tail {
-		return false
+		return nil
 	}
-	c := &r.ring[r.head&uint32(len(r.ring)-1)]
-	r.head++
+	return &r.ring[r.head&uint32(len(r.ring)-1)]
+}
+
+// drop forgets the oldest completion.
+func (r *completions) drop() {
+	if r.head++; r.head == r.tail {
+		r.head, r.tail = 0, 0
+	}
+}
+
+// tell fills in ev, which is zero.
+func (c *completion) tell(ev *Event) {
 	ev.Message, ev.Cookie, ev.Outcome, ev.Cause, ev.Nack = c.message, c.cookie, c.outcome, c.cause, c.nack
 	ev.Received, ev.HasData, ev.HeaderData = c.received, c.hasData, c.headerData
 	if c.peer != (pdc.Addr{}) {
 		ev.Peer = c.peer.Netip()
 	}
-	if r.head == r.tail {
-		r.head, r.tail = 0, 0
-	}
-	return true
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
@@ -153,15 +154,20 @@ func (e *Endpoint) takeACKs(now int64, acks []*view.AckCC, in, reply []Datagram,
 	if p == nil {
 		return false
 	}
-	x := pdc.Confirmed{PDC: p.Handle(), N: n - uint32(acks[len(acks)-1].CACK()-acks[0].CACK())}
-	for i := range acks {
-		if i > 0 {
-			x.N = uint32(acks[i].CACK() - acks[i-1].CACK())
-		}
-		x.Last, _ = e.pds.Fast().Run().Handle(i)
+	before := acks[len(acks)-1].CACK() - pds.PSN(n)
+	for i, a := range acks {
 		acknowledged(p, &reply[i], &r[i])
-		e.takeACK(now, x, &in[i], &r[i])
+		h, _ := e.pds.Fast().Run().Handle(i)
+		n, before = uint32(a.CACK()-before), a.CACK()
+		var ev msg.Event
+		if last := msg.PacketHandle(h); !e.source.sender.Confirm(last, n, responseOf(&in[i]), &ev) {
+			e.recv.confirmAny(now, &in[i], pdc.Confirmed{PDC: p.Handle(), N: n, Last: h}, &r[i])
+		} else if ev.Kind == msg.EventDone {
+			e.source.finish(now, last.Message(), &ev)
+		}
+		e.source.followUp(now)
 	}
+	e.source.refill(now, p.Handle())
 	return true
 }
 
@@ -204,6 +210,9 @@ func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []D
 		return nil, 0
 	}
 	l := &e.source.leads[id]
+	if l.ahead <= 0 { // nothing to send
+		return nil, 0
+	}
 	y := e.source.sender.Passing(Handle(l.sends), responseOf(in))
 	if y == nil {
 		return nil, 0

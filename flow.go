@@ -32,8 +32,7 @@ type flow struct {
 	sender   rccc.Handle // whose credit we schedule; 0: none
 	fetches  roll        // messages of ours that wait for their peer, see msgFetch
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
-	latest   bool        // sender's credit goes to this PDC: see creditSender.pdc
-	_        [3]byte
+	_        [4]byte
 }
 
 // waiting reports whether packets of f wait to be handed over.

@@ -43,7 +43,6 @@ const (
 	msgErrand            // for a send of the peer, see msg.Errand
 	msgReserved          // on a PDC of the reserved pool
 	msgAsks              // the packets ask for data, bounded by an asking
-	msgOnly              // one packet of total bytes, all of it plain, not handed over yet
 	msgRetried           // in source.retries, or was
 )
 
@@ -59,10 +58,6 @@ func (s *source) begin(peer pdc.Addr, tc uint8) (*message, error) {
 	}
 	rec := s.message(h) // zero since the end of the message before
 	rec.peer, rec.handle, rec.job, rec.mode, rec.tc = peer, h, s.op.Job, s.op.Mode, tc
-	if n := s.op.Length; op.IsPlain() && op != ses.OpcodeRead && n <= uint32(s.mtu) {
-		rec.flags, rec.total = msgOnly, s.overhead+ses.StandardLen+int64(n)
-		return rec, nil
-	}
 	if op.IsFetch() || op.IsRendezvous() || op.IsDeferrable() {
 		rec.flags |= msgFetch
 	}
@@ -119,9 +114,6 @@ func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	rec.flags &^= msgWaiting
 	f := &s.flows[h.ID()]
-	if rec.flags&msgOnly != 0 && s.handOver(now, rec, h, f) {
-		return nil
-	}
 	if err := s.pds.Begin(h); err != nil {
 		return err
 	}
@@ -141,25 +133,6 @@ func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	}
 	s.enqueue(now, rec, f)
 	return nil
-}
-
-// handOver gives the only packet of a message to the manager, if that takes the packet at once;
-// with no other messages in the flow there is nothing to announce or to queue.
-func (s *source) handOver(now int64, rec *message, h pdc.Handle, f *flow) bool {
-	l := &s.leads[h.ID()]
-	if f.pdc != h || f.waiting() || l.ahead >= s.submitAhead || f.mtu != 0 {
-		return false
-	}
-	p := pdc.Packet{Handle: uint64(msg.First(rec.handle)), Size: uint16(rec.total), Next: pds.NextRequestStd, EOM: true}
-	if !s.pds.Fast().SubmitWhole(now, h, &p) {
-		return false
-	}
-	rec.pdc = h
-	rec.flags &^= msgOnly
-	_ = s.sender.Handed(rec.handle, 1)
-	l.sends = uint16(rec.handle)
-	l.ahead++
-	return true
 }
 
 // A ticket names a message waiting for a PDC in the events of the manager. The ticketBit
@@ -191,7 +164,7 @@ func (s *source) leave(now int64, rec *message, well bool) {
 		s.asking[rec.pdc.ID()].drop(*n)
 		*n = 0
 	}
-	rec.flags &^= msgQueued | msgWaiting | msgOnly
+	rec.flags &^= msgQueued | msgWaiting
 	rec.pdc, rec.left = 0, 0
 }
 
@@ -253,23 +226,30 @@ func (s *source) retryAt(rec *message, at int64) {
 // finish ends a message.
 func (s *source) finish(now int64, h Handle, ev *msg.Event) {
 	rec := s.message(h)
-	if rec.flags&(msgFetch|msgQueued|msgWaiting|msgAsks|msgRetried) != 0 {
-		s.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
-		s.retries.Cancel(uint32(h & 0xffff))
-	}
-	if rec.lent != 0 {
-		s.takeBack(rec)
-	}
-	if rec.flags&msgErrand != 0 {
-		var out completion
-		rec.complete(&out, ev)
-		*rec = message{}
-		s.errands--
-		s.errandDone(now, ses.Handle(out.cookie), &out)
-		return
+	if rec.flags&^msgReserved != 0 {
+		if rec.flags&(msgFetch|msgQueued|msgWaiting|msgAsks|msgRetried) != 0 {
+			s.leave(now, rec, ev.Outcome.Status == ses.StatusOK)
+			s.retries.Cancel(uint32(h & 0xffff))
+		}
+		if rec.lent != 0 {
+			s.takeBack(rec)
+		}
+		if rec.flags&msgErrand != 0 {
+			s.finishErrand(now, rec, ev)
+			return
+		}
 	}
 	rec.complete(s.events.push(), ev)
 	*rec = message{}
+}
+
+// finishErrand ends the message of an errand.
+func (s *source) finishErrand(now int64, rec *message, ev *msg.Event) {
+	var out completion
+	rec.complete(&out, ev)
+	*rec = message{}
+	s.errands--
+	s.errandDone(now, ses.Handle(out.cookie), &out)
 }
 
 // complete writes how a message has ended to out.

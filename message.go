@@ -5,6 +5,7 @@ package uetcc
 import (
 	"errors"
 	"net/netip"
+	"unsafe"
 
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
@@ -121,7 +122,7 @@ func (m *Message) opcode() ses.Opcode {
 // lack of a PDC, or of a congestion control context for the peer, is no error: the message
 // waits, and fails with [pdc.CausePending] in the end.
 func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
-	return e.source.start(e.clock.read(now), m, ses.OpcodeWrite)
+	return e.source.startOne(e.clock.read(now), m, ses.OpcodeWrite)
 }
 
 // WriteBatch is [Endpoint.Write] for each of m, with the results in h, at least as long. The first
@@ -129,13 +130,18 @@ func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
 // whose Destination has a PDC is loaded ahead.
 func (e *Endpoint) WriteBatch(now int64, m []Message, h []Handle) (n int, err error) {
 	now, h = e.clock.read(now), h[:len(m)]
-	for i := range m {
-		e.loader.prefetchWrite(m, i)
-		if h[i], err = e.source.start(now, &m[i], ses.OpcodeWrite); err != nil {
-			return i, err
+	for loaded := 1; n < len(m); {
+		loaded = e.loader.prefetchWrite(m, loaded, n+1+writeAhead)
+		k := e.source.startRun(now, m[n:], h[n:], ses.OpcodeWrite)
+		if k == 0 {
+			if h[n], err = e.source.start(now, &m[n], ses.OpcodeWrite); err != nil {
+				return n, err
+			}
+			k = 1
 		}
+		n += k
 	}
-	return len(m), nil
+	return n, nil
 }
 
 // Read starts to read from a region of a peer. The caller places the data, see [Received].
@@ -157,7 +163,7 @@ func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 	if m.Rendezvous && m.Deferrable { // no opcode says both
 		return 0, ses.ErrOperation
 	}
-	return e.source.start(e.clock.read(now), m, m.opcode())
+	return e.source.startOne(e.clock.read(now), m, m.opcode())
 }
 
 // Atomic starts an atomic operation on the memory of a peer, or, if Tagged, on the receive
@@ -199,13 +205,90 @@ func (e *Endpoint) Connect(now int64, m *Message) (pdc.Handle, error) {
 	if !m.To.Address.IsValid() {
 		return 0, ErrAddress
 	}
-	rec := message{peer: pdc.AddrFrom(m.To.Address), job: m.To.Job, tc: m.To.TC, mode: m.Mode}
-	rec.to(&m.To)
-	h, err := e.pds.Open(now, e.source.keyOf(&rec), noTicket)
+	h, err := e.pds.Open(now, e.source.keyTo(m), noTicket)
 	if err == pdc.ErrWaiting || err == pdc.ErrPaused {
 		err = pdc.ErrNoPDC
 	}
 	return h, err
+}
+
+// startOne starts a message that may be of one packet.
+func (s *source) startOne(now int64, m *Message, op ses.Opcode) (Handle, error) {
+	var h [1]Handle
+	if s.startRun(now, unsafe.Slice(m, 1), h[:], op) == 1 {
+		return h[0], nil
+	}
+	return s.start(now, m, op)
+}
+
+// opsWhole are the operations that a message of one packet has nearly always.
+const opsWhole = 1<<ses.OpcodeWrite | 1<<ses.OpcodeSend | 1<<ses.OpcodeTaggedSend
+
+// startRun starts the messages at the front of m, not empty, that are of one packet each, for one PDC
+// that takes the packets at once. The result is how many; 0 leaves the first to start.
+func (s *source) startRun(now int64, m []Message, h []Handle, op ses.Opcode) (n int) {
+	first := &m[0]
+	to, job, mode := first.To.PDC, first.To.Job, first.Mode
+	if opsWhole>>op&1 == 0 || mode > ses.ModeROD || job>>24 != 0 || int64(first.Length) > s.mtu || !s.events.room() {
+		return 0
+	}
+	if to == 0 {
+		if !first.To.Address.IsValid() {
+			return 0
+		}
+		to = s.pds.Fast().Usable(now, s.keyTo(first))
+	}
+	p, most := s.pds.Fast().Room(to)
+	peer := pdc.AddrFrom(first.To.Address)
+	if p == nil || !p.IsFor(peer, first.To.TC, mode == ses.ModeROD, first.To.Reserved) {
+		return 0
+	}
+	f, l := &s.flows[to.ID()], &s.leads[to.ID()]
+	if f.pdc != to || f.waiting() || f.mtu != 0 {
+		return 0
+	}
+	h = h[:max(min(len(m), most, len(s.batch.Handles), int(s.submitAhead-l.ahead), s.spare()), 0)]
+	s.batch.N, s.batch.Bytes = 0, 0
+	for i := range h {
+		q := &m[i]
+		d, b := &q.To, &s.batch
+		if i > 0 && (q.Mode != mode || !d.isLike(&first.To)) || (uint16(d.PID)|uint16(d.Index))>>12 != 0 || int64(q.Length) > s.mtu {
+			break
+		}
+		w, data := s.sender.Whole(mode, q.Length, q.Cookie), q.HeaderData
+		if w == nil {
+			break
+		}
+		if !q.HasData {
+			data = 0
+		}
+		w.Address(op, msg.FlagsOf(!d.Absolute, q.DeliveryComplete, q.HasData), d.Generation, job, d.PID, d.Index)
+		w.Place(q.Offset, q.Key, data, q.Initiator)
+		name, size := w.Handle(), s.overhead+ses.StandardLen+int64(q.Length)
+		rec := s.message(name) // zero since the end of the message before
+		rec.peer, rec.total, rec.handle, rec.pdc, rec.job, rec.mode, rec.tc = peer, size, name, to, job, mode, d.TC
+		rec.to(d)
+		b.Handles[i], b.Sizes[i] = uint64(msg.First(name)), uint16(size)
+		b.N, b.Bytes = i+1, b.Bytes+size
+		h[i] = name
+	}
+	if n = s.batch.N; n != 0 {
+		s.pds.Fast().SubmitBatch(now, p, &s.batch)
+		l.sends = uint16(h[n-1])
+		l.ahead += int16(n)
+	}
+	return n
+}
+
+// isLike reports whether messages to both go to the same PDC.
+func (d *Destination) isLike(o *Destination) bool {
+	return d.PDC == o.PDC && d.Address == o.Address && d.Job == o.Job && d.Context == o.Context && d.TC == o.TC &&
+		d.Reserved == o.Reserved
+}
+
+// spare is how many messages may begin.
+func (s *source) spare() int {
+	return len(s.messages) - s.errandRoom - (s.sender.Messages() - s.errands)
 }
 
 func (s *source) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
@@ -214,7 +297,7 @@ func (s *source) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 		return 0, ErrAddress
 	case !s.events.room():
 		return 0, ErrEvents
-	case s.sender.Messages()-s.errands >= len(s.messages)-s.errandRoom:
+	case s.spare() <= 0:
 		return 0, ses.ErrFull
 	}
 	o := &s.op
@@ -254,6 +337,13 @@ func (rec *message) to(d *Destination) {
 	if rec.group = d.Context; d.Reserved {
 		rec.flags |= msgReserved
 	}
+}
+
+// keyTo is keyOf for a message to begin.
+func (s *source) keyTo(m *Message) *pdc.InitiatorKey {
+	rec := message{peer: pdc.AddrFrom(m.To.Address), job: m.To.Job, tc: m.To.TC, mode: m.Mode}
+	rec.to(&m.To)
+	return s.keyOf(&rec)
 }
 
 // keyOf returns the key of the PDCs open to a message, valid until the next call.

@@ -94,17 +94,17 @@ func (l *loader) prefetchSingle(b []byte) int {
 func (l *loader) prefetchRequest(id pds.PDCID) {
 	_, peer := l.pds.Fast().Lines(uint16(id))
 	message := l.target.Line(uint16(id))
-	flow := message
+	asker := message
 	if l.credit != nil {
-		flow = uintptr(unsafe.Pointer(&l.flows[id]))
+		asker = uintptr(unsafe.Pointer(&l.credit.askers[id]))
 	}
-	prefetch.Lines(peer, peer, message, flow)
+	prefetch.Lines(peer, peer, message, asker)
 }
 
-// prefetchDemand begins to load the sender that a request on a PDC asks for credit for. The flow
+// prefetchDemand begins to load the sender that a request on a PDC asks for credit for. The asker
 // of the PDC is read.
 func (l *loader) prefetchDemand(id pds.PDCID) {
-	line := l.credit.recv.Senders().Line(l.flows[id].sender.Slot())
+	line := l.credit.recv.Senders().Line(l.credit.askers[id].sender.Slot())
 	prefetch.Lines(line, line, line, line)
 }
 
@@ -125,8 +125,8 @@ func (l *loader) prefetchGrants() {
 	if !ok || l.prefetched > math.MaxInt/2 {
 		return
 	}
-	send, peer := l.pds.Fast().Lines(uint16(l.credit.senders[next].pdc.ID()))
-	prefetch.Lines(send, peer, peer+prefetch.Line, peer+2*prefetch.Line)
+	peer, local := l.pds.Fast().EndLines(uint16(l.credit.senders[next].pdc.ID()))
+	prefetch.Lines(peer, local, peer, local)
 	later := t.After(next)
 	at := uintptr(unsafe.Pointer(&l.credit.senders[later]))
 	prefetch.Lines(t.Line(later), at, at+unsafe.Sizeof(creditSender{})-1, at)
@@ -167,18 +167,14 @@ func (l *loader) prefetchPDC(id pds.PDCID) {
 	prefetch.Lines(l.cc.ContextLines(uint16(id)))
 }
 
-// prefetchWrite begins to load the memory for the message writeAhead behind m[i], and for those
-// up to there if i is the first.
-func (l *loader) prefetchWrite(m []Message, i int) {
+// prefetchWrite begins to load the memory for m[from:end], as far as there are so many, and returns
+// where to go on.
+func (l *loader) prefetchWrite(m []Message, from, end int) int {
 	if l.prefetched > math.MaxInt/2 { // few PDCs
-		return
+		return from
 	}
-	from := i + writeAhead
-	if i == 0 {
-		from = 1
-	}
-	for j := from; j <= i+writeAhead && j < len(m); j++ {
-		id := uint16(m[j].To.PDC.ID())
+	for ; from < min(end, len(m)); from++ {
+		id := uint16(m[from].To.PDC.ID())
 		if id == 0 || int(id) >= len(l.flows) {
 			continue
 		}
@@ -188,6 +184,7 @@ func (l *loader) prefetchWrite(m []Message, i int) {
 		prefetch.Lines(l.cc.ContextLines(id))
 		prefetch.Lines(send, send, send, uintptr(unsafe.Pointer(&l.flows[id])))
 	}
+	return from
 }
 
 // prefetchRest begins to load the records that the PDC's lines lead to, those of the packet

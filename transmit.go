@@ -112,8 +112,12 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 				continue
 			}
 		}
-		e.describeEdge(&out[k], p, k, h)
-		k++
+		n := 1
+		if alike == 1 {
+			n = x.Sent - k
+		}
+		e.describeEdges(out[k:][:n], p, k)
+		k += n
 	}
 	if n = x.Sent; e.source.leads[id].sent(n) {
 		e.source.goOn(now, &e.flows[id])
@@ -156,22 +160,36 @@ func roomy(out []Datagram) int {
 	return len(out)
 }
 
-// describeEdge describes packet k of the last Run, of handle h, if an answer's data, or the first or
-// last packet of a message.
-func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k int, h uint64) {
-	x, buf := e.pds.Fast().Run(), d.Packet[:HeaderMax]
-	d.Src, d.Dst, d.Size = e.local, p.Peer(), x.Size
-	d.Entropy, d.TC, d.Retx = x.Path(k), p.TC(), false
-	x.PutHeader((*[pds.RequestLen]byte)(buf), k)
-	at := pds.RequestLen
-	if x.HasTarget(k) {
-		x.PutTarget((*[pds.RequestCCLen]byte)(buf), k)
-		at = pds.RequestCCLen
+// describeEdges describes the packets of p in the last Run from k on: each an answer's data, or the
+// first or last packet of a message.
+func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) {
+	x := e.pds.Fast().Run()
+	for i := range out {
+		d := &out[i]
+		buf, h := (*[HeaderMax]byte)(d.Packet[:HeaderMax]), x.HandleOf(k+i)
+		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k+i)
+		at, b := pds.RequestLen, (*[ses.StandardLen]byte)(buf[pds.RequestLen:])
+		if x.HasTarget(k + i) {
+			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k+i)
+			at, b = pds.RequestCCLen, (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
+		}
+		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, p.Peer(), x.Size, x.Path(k+i), p.TC(), false
+		if y, ok := e.source.sender.PutStandard(b, msg.PacketHandle(h)); ok { // an answer is no message
+			d.Packet = d.Packet[:at+ses.StandardLen]
+			to := &d.Payload
+			to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, msg.PacketHandle(h).Message(), y.Cookie, 0
+		} else {
+			e.source.describeOne(d, d.Packet[:cap(d.Packet)], at, h)
+		}
 	}
+}
+
+// describeOne appends the semantic header of packet h at offset at.
+func (s *source) describeOne(d *Datagram, buf []byte, at int, h uint64) {
 	if isAnswer(h) {
-		e.source.describeAnswer(d, buf, at, AnswerID(h))
+		s.describeAnswer(d, buf, at, AnswerID(h))
 	} else {
-		e.source.describeOwn(d, buf, at, msg.PacketHandle(h))
+		s.describeOwn(d, buf, at, msg.PacketHandle(h))
 	}
 }
 
@@ -179,14 +197,9 @@ func (e *Endpoint) describeEdge(d *Datagram, p *pdc.PDC, k int, h uint64) {
 func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	o := &e.out
 	out.TC, out.Size = o.TC, o.Size
-	if isAnswer(o.Handle) {
-		e.source.describeAnswer(out, buf, o.Header, AnswerID(o.Handle))
-	} else {
-		p := msg.PacketHandle(o.Handle)
-		e.source.describeOwn(out, buf, o.Header, p)
-		if o.PDC == 0 {
-			out.TC = e.source.message(p.Message()).tc
-		}
+	e.source.describeOne(out, buf, o.Header, o.Handle)
+	if o.PDC == 0 {
+		out.TC = e.source.message(msg.PacketHandle(o.Handle).Message()).tc
 	}
 	if !o.Retx {
 		if id := o.PDC.ID(); e.source.leads[id].sent(1) {

@@ -44,7 +44,7 @@ func newMessages(b testing.TB, n int, size uint32) *messageEnd {
 	for i := range n { // all PDCs open
 		to := &m.to[i]
 		*to = uetcc.Message{To: pathDestination(i), Length: size, Cookie: uint64(i)}
-		to.To.PDC, _ = m.e.Connect(0, to)
+		to.To.PDC, _ = m.e.Connect(m.now, to)
 		m.write(i)
 		m.finish(m.e.TransmitBatch(m.now, m.out[:]), m.done+1)
 	}

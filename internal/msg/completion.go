@@ -31,21 +31,22 @@ func (in *Initiator) RxRsp(now int64, p PacketHandle, f ses.Form, b []byte, ev *
 	return n, nil
 }
 
-// Confirm is [Initiator.RxRsp] for the packet last, to which b is the response, and
+// Confirm is [Initiator.RxRsp] for the packet last, to which the response begins with b, and
 // [Initiator.RxAck] for the n - 1 packets before last. Confirm is only for a response that says
 // all is well, to a message that goes on or ends well with the response; ev has to be zero.
 // Otherwise Confirm reports false and has changed nothing.
-func (in *Initiator) Confirm(last PacketHandle, n uint32, b *[ses.ResponseLen]byte, ev *Event) bool {
+func (in *Initiator) Confirm(last PacketHandle, n uint32, b uint64, ev *Event) bool {
 	i := int(slotOf(last.Message()))
 	if i >= len(in.messages) {
 		return false
 	}
 	m := &in.messages[i]
-	if m.outstanding < n || !m.sending(last) || !m.expected(binary.BigEndian.Uint64(b[:])) ||
-		m.outstanding == n && (m.state != messageSending || m.is(kindWaits)) {
+	left := m.outstanding - n
+	if m.outstanding < n || !m.sending(last) || !m.expected(b) ||
+		left == 0 && (m.state != messageSending || m.is(kindWaits)) {
 		return false
 	}
-	if m.outstanding -= n; m.outstanding == 0 && m.sent == m.packets {
+	if m.outstanding = left; left == 0 && m.sent == m.packets {
 		in.finish(m, ev)
 	}
 	return true
@@ -63,7 +64,7 @@ func (m *message) expected(w uint64) bool {
 		names = 0xffff<<32 | 0xff_ffff                                  // message_id and job_id
 		fixed = 0xffff&^(3<<14|uint64(ses.RCNull|ses.RCOK))<<48 | names // all but the list and the code
 	)
-	return (w^binary.BigEndian.Uint64(m.head[:])&names)&fixed == 0
+	return (w^binary.BigEndian.Uint64(m.wire[:])&names)&fixed == 0
 }
 
 // RxAck takes the news that n packets, with handles counting up from p, have been
@@ -144,7 +145,7 @@ func (in *Initiator) undelivered(now int64, p PacketHandle, f failure, cause uin
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) Cancel(now int64, h ses.Handle, ev *Event) error {
-	m := in.live(h)
+	m := in.of(h)
 	if m == nil {
 		return ses.ErrStale
 	}
@@ -157,7 +158,7 @@ func (in *Initiator) Cancel(now int64, h ses.Handle, ev *Event) error {
 // answered counts n packets in flight, from p on, as answered, and returns the message, nil
 // without such packets.
 func (in *Initiator) answered(p PacketHandle, n uint32) *message {
-	m := in.live(p.Message())
+	m := in.of(p.Message())
 	if m == nil || m.outstanding < n || !m.inFlight(p) || n > 1 && p.packet()+n > m.sent {
 		return nil
 	}

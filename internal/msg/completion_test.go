@@ -3,6 +3,7 @@
 package msg
 
 import (
+	"encoding/binary"
 	"math"
 	"testing"
 
@@ -70,24 +71,24 @@ func TestInitiatorConfirm(t *testing.T) {
 	for range 3 {
 		next(in, 0, h, &q)
 	}
-	good := [ses.ResponseLen]byte(ok(&q).AppendTo(nil))
-	refused := [ses.ResponseLen]byte(bad(&q, ses.RCBadMKey, 0).AppendTo(nil))
+	good := binary.BigEndian.Uint64(ok(&q).AppendTo(nil))
+	refused := binary.BigEndian.Uint64(bad(&q, ses.RCBadMKey, 0).AppendTo(nil))
 	var ev Event
-	require.False(t, in.Confirm(q.Packet+1, 1, &good, &ev), "not sent")
-	require.False(t, in.Confirm(q.Packet+1<<packetBits, 1, &good, &ev), "another attempt")
-	require.False(t, in.Confirm(q.Packet+1<<32, 1, &good, &ev), "no message")
-	require.False(t, in.Confirm(q.Packet, 1, &refused, &ev))
-	require.False(t, in.Confirm(q.Packet, 4, &good, &ev), "so many are not in flight")
-	require.True(t, in.Confirm(q.Packet, 2, &good, &ev))
-	require.True(t, in.Confirm(q.Packet, 1, &good, &ev), "the last packet is not sent")
-	require.False(t, in.Confirm(q.Packet, 1, &good, &ev), "none is left")
+	require.False(t, in.Confirm(q.Packet+1, 1, good, &ev), "not sent")
+	require.False(t, in.Confirm(q.Packet+1<<packetBits, 1, good, &ev), "another attempt")
+	require.False(t, in.Confirm(q.Packet+1<<32, 1, good, &ev), "no message")
+	require.False(t, in.Confirm(q.Packet, 1, refused, &ev))
+	require.False(t, in.Confirm(q.Packet, 4, good, &ev), "so many are not in flight")
+	require.True(t, in.Confirm(q.Packet, 2, good, &ev))
+	require.True(t, in.Confirm(q.Packet, 1, good, &ev), "the last packet is not sent")
+	require.False(t, in.Confirm(q.Packet, 1, good, &ev), "none is left")
 	require.Equal(t, Event{}, ev)
 	next(in, 0, h, &q)
-	require.True(t, in.Confirm(q.Packet, 1, &good, &ev))
+	require.True(t, in.Confirm(q.Packet, 1, good, &ev))
 	require.Equal(t, EventDone, ev.Kind)
 	require.Equal(t, ses.Outcome{Status: ses.StatusOK, Length: walkWrite().Length}, ev.Outcome)
 	require.Zero(t, in.Messages())
-	require.False(t, in.Confirm(q.Packet, 1, &good, &ev), "over")
+	require.False(t, in.Confirm(q.Packet, 1, good, &ev), "over")
 }
 
 // Messages that wait for more than responses to their packets do not end with Confirm, nor do
@@ -106,8 +107,8 @@ func TestInitiatorConfirmDeclinesEnds(t *testing.T) {
 		if fails {
 			require.NoError(t, in.Cancel(0, h, &ev))
 		}
-		good := [ses.ResponseLen]byte(ok(&q).AppendTo(nil))
-		require.False(t, in.Confirm(q.Packet, 1, &good, &ev))
+		good := binary.BigEndian.Uint64(ok(&q).AppendTo(nil))
+		require.False(t, in.Confirm(q.Packet, 1, good, &ev))
 		require.True(t, in.InFlight(h))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/splitmix"
+	"github.com/uetcc/uetcc/internal/standard"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -54,12 +55,14 @@ func validateInitiator(c *InitiatorConfig) error {
 type Initiator struct {
 	mtu      uint32
 	retries  uint8
+	whole    messageKind // of a Whole
 	swapBoth bool
 	backoff  int64
 	lastID   ses.MessageID
-	ids      messageIDs
-	slots    slots
+	free     uint16 // slot plus 1 of the message that ended last; 0 for none
+	live     int
 	messages []message
+	ids      []uint16  // messages by the lower bits of their message_id, see named
 	reply    ses.Reply // that is being taken in
 
 	mismatched uint64 // see Mismatched
@@ -76,14 +79,18 @@ func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	}
 	c.Retries = cmp.Or(c.Retries, defaultRetries)
 	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
-	return &Initiator{
-		mtu: c.MTU, retries: uint8(c.Retries), swapBoth: c.SwapBoth, backoff: c.Backoff,
-		ids: newMessageIDs(c.Messages), slots: newSlots(c.Messages), messages: slab.Make[message](c.Messages),
-	}, nil
+	in := &Initiator{
+		mtu: c.MTU, whole: kindCarries | kindMiddle | kindNamed | mtuKind(c.MTU), retries: uint8(c.Retries), swapBoth: c.SwapBoth, backoff: c.Backoff,
+		ids: slab.Make[uint16](1 << bits.Len(uint(c.Messages-1))), messages: slab.Make[message](c.Messages),
+	}
+	for i := c.Messages; i > 0; i-- {
+		in.messages[i-1].link, in.free = in.free, uint16(i)
+	}
+	return in, nil
 }
 
 // Messages returns how many messages are in progress.
-func (in *Initiator) Messages() int { return in.slots.live }
+func (in *Initiator) Messages() int { return in.live }
 
 // Find returns the handle of the message with an id, 0 without such a message: a packet on the
 // return direction names the message by id.
@@ -96,13 +103,17 @@ func (in *Initiator) Find(id ses.MessageID) ses.Handle {
 
 // named returns the live message with an id, nil if there is none.
 func (in *Initiator) named(id ses.MessageID) *message {
-	for i := *in.ids.list(id); i != 0; i = in.ids.next[i-1] {
+	for i := *in.list(id); i != 0; i = in.messages[i-1].link {
 		if m := &in.messages[i-1]; m.id() == id {
 			return m
 		}
 	}
 	return nil
 }
+
+// list is where the messages begin whose message_id has the same lower bits as id. Ids are given in
+// order, so a list is longer than a single message only beside messages of an earlier round.
+func (in *Initiator) list(id ses.MessageID) *uint16 { return &in.ids[int(id)&(len(in.ids)-1)] }
 
 // Start begins a message; [Initiator.Next] gives its packets.
 //
@@ -111,12 +122,12 @@ func (in *Initiator) Start(o *Operation) (ses.Handle, error) {
 	if err := o.Validate(in.mtu); err != nil {
 		return 0, err
 	}
-	i, ok := in.slots.take()
-	if !ok {
+	m := in.take()
+	if m == nil {
 		return 0, ses.ErrFull
 	}
-	m := &in.messages[i]
-	m.begin(o, in.slots.handle(i), in.mtu)
+	m.open(o.Mode, o.Length, o.Cookie)
+	m.begin(o, in.mtu)
 	if in.swapBoth && o.Opcode.IsAtomic() && o.Swap.Opcode.IsSwap() {
 		m.announce(swapBoth)
 	}
@@ -126,8 +137,55 @@ func (in *Initiator) Start(o *Operation) (ses.Handle, error) {
 	return m.handle, nil
 }
 
-// live returns the message of a handle, nil if over.
-func (in *Initiator) live(h ses.Handle) *message {
+// take takes a slot for a message; nil when all are in use.
+func (in *Initiator) take() *message {
+	i := int(in.free) - 1
+	if uint(i) >= uint(len(in.messages)) {
+		return nil
+	}
+	m := &in.messages[i]
+	in.free = m.link
+	in.live++
+	m.gen++
+	m.handle = ses.Handle(m.gen)<<16 | ses.Handle(i)
+	return m
+}
+
+// A Whole is a message of one packet that carries the message's bytes behind a standard header, as
+// long as it begins: Address and Place have to follow.
+type Whole message
+
+// Whole begins a message that [Operation.Validate] takes, with nothing to come but its packet, which the
+// PDS has taken: [Initiator.Start] and [Initiator.Handed] in one. The result is nil for [ErrFull].
+func (in *Initiator) Whole(mode ses.Mode, length uint32, cookie uint64) *Whole {
+	m := in.take()
+	if m == nil {
+		return nil
+	}
+	m.open(mode, length, cookie)
+	m.sent, m.outstanding, m.size, m.kind = 1, 1, ses.StandardLen, in.whole
+	in.name(m)
+	return (*Whole)(m)
+}
+
+// Handle returns the handle of the message.
+func (w *Whole) Handle() ses.Handle { return w.handle }
+
+// Address writes the common fields of the header, with the flags but those of place.
+func (w *Whole) Address(op ses.Opcode, f ses.Flags, gen ses.Generation, job ses.JobID, pid ses.PIDonFEP, ri ses.ResourceIndex) {
+	w.first = f&ses.FlagHD | ses.FlagSOM
+	binary.BigEndian.PutUint16(w.wire[0:], uint16(op)<<8|uint16(f&^ses.FlagHD))
+	binary.BigEndian.PutUint32(w.wire[atGeneration:], uint32(gen)<<24|uint32(job))
+	binary.BigEndian.PutUint32(w.wire[atGeneration+4:], uint32(pid)<<16|uint32(ri))
+}
+
+// Place writes the other fields of the header.
+func (w *Whole) Place(offset, key, data uint64, initiator uint32) {
+	standard.Put((*[ses.StandardLen]byte)(w.wire[:]), offset, key, data, initiator, w.length)
+}
+
+// of returns the message of a handle, nil if over.
+func (in *Initiator) of(h ses.Handle) *message {
 	if i := int(slotOf(h)); i < len(in.messages) {
 		if m := &in.messages[i]; m.handle == h && h != 0 {
 			return m
@@ -139,23 +197,37 @@ func (in *Initiator) live(h ses.Handle) *message {
 // name gives m the next message_id not in use. 0 is no id: datagrams and forms without the
 // field have 0. More ids exist than messages, so an id is free.
 func (in *Initiator) name(m *message) {
-	for in.lastID++; in.lastID == 0 || in.named(in.lastID) != nil; in.lastID++ {
+	in.lastID++
+	l := in.list(in.lastID)
+	if *l != 0 || in.lastID == 0 {
+		l = in.skip()
 	}
 	m.setID(in.lastID)
-	in.ids.enter(in.lastID, uint16(slotOf(m.handle)))
+	m.link, *l = *l, uint16(m.handle)+1
 }
 
-// unname gives the message_id of m back, if it has one.
-func (in *Initiator) unname(m *message) {
-	if id := m.id(); id != 0 {
-		in.ids.strike(id, uint16(slotOf(m.handle)))
+// skip goes on to the next message_id not in use, from lastID on, and returns its list.
+func (in *Initiator) skip() *uint16 {
+	for in.lastID == 0 || in.named(in.lastID) != nil {
+		in.lastID++
 	}
+	return in.list(in.lastID)
+}
+
+// unname gives the message_id of m back.
+func (in *Initiator) unname(m *message) {
+	at := uint16(m.handle) + 1
+	l := in.list(m.id())
+	for *l != at {
+		l = &in.messages[*l-1].link
+	}
+	*l = m.link
 }
 
 // Standing returns a number that changes when a message makes progress, with a probability of
 // all but 2^-64: a packet handed over or answered, data received, or a new beginning.
 func (in *Initiator) Standing(h ses.Handle) uint64 {
-	m := in.live(h)
+	m := in.of(h)
 	if m == nil {
 		return 0
 	}
@@ -166,7 +238,7 @@ func (in *Initiator) Standing(h ses.Handle) uint64 {
 
 // InFlight reports whether packets of a message are with the PDS.
 func (in *Initiator) InFlight(h ses.Handle) bool {
-	m := in.live(h)
+	m := in.of(h)
 	return m != nil && m.outstanding != 0
 }
 
@@ -175,7 +247,7 @@ func (in *Initiator) InFlight(h ses.Handle) bool {
 // limited to less than the MTU of the [InitiatorConfig] answers with RC_OP_VIOLATION and a
 // modified_length, and the message is cut again; Cut spares the next message the refusal.
 func (in *Initiator) Cut(h ses.Handle, mtu uint32) uint32 {
-	m := in.live(h)
+	m := in.of(h)
 	if m == nil {
 		return 0
 	}
@@ -193,7 +265,7 @@ func (in *Initiator) Cut(h ses.Handle, mtu uint32) uint32 {
 // Report with [Initiator.Handed] the number taken by the PDS. All packets of a message go to
 // the same PDC in order, and the PDC's next message follows the packet with EOM.
 func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32, at int64) {
-	m := in.live(h)
+	m := in.of(h)
 	switch {
 	case m == nil:
 		return 0, math.MaxInt64
@@ -217,7 +289,7 @@ func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32, at i
 // now waited for. The error is [ErrStale], also for a larger n than described; then nothing
 // has changed.
 func (in *Initiator) Handed(h ses.Handle, n uint32) error {
-	m := in.live(h)
+	m := in.of(h)
 	switch {
 	case m == nil:
 		return ses.ErrStale
@@ -239,24 +311,56 @@ func (in *Initiator) Handed(h ses.Handle, n uint32) error {
 // answered yet. Results are the header's length and the payload to follow. The length is 0,
 // and nothing is written, without such a packet, or with b shorter than [TxReq].Header.
 func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
-	m := in.live(p.Message())
+	if len(b) >= ses.StandardLen {
+		if y, ok := in.PutStandard((*[ses.StandardLen]byte)(b), p); ok {
+			return ses.StandardLen, y
+		}
+	}
+	m := in.of(p.Message())
 	i := p.packet()
 	if m == nil || !m.inFlight(p) || len(b) < int(m.size) && (i < m.packets || len(b) < ses.StandardLen) {
 		return 0, Payload{}
 	}
-	if y.Length = m.length; m.packets != 1 || i != 0 {
-		y.Offset, y.Length = m.place(i)
-	}
-	if place := uint64(y.Length)<<32 | uint64(y.Offset); m.size == ses.StandardLen {
-		m.header((*[ses.StandardLen]byte)(b), i, place)
-		n = ses.StandardLen
-	} else {
-		n = m.otherHeader(b[:min(len(b), int(m.size))], i, place)
-	}
+	y.Offset, y.Length = m.place(i)
+	n = m.otherHeader(b[:min(len(b), int(m.size))], i, uint64(y.Length)<<32|uint64(y.Offset))
 	if y.Cookie = m.cookie; !m.is(kindCarries) {
 		y.Length = 0
 	}
 	return n, y
+}
+
+// PutStandard is [Initiator.PutHeader] for nearly all packets, those with a standard header; of any
+// other ok is false, and nothing is written.
+func (in *Initiator) PutStandard(b *[ses.StandardLen]byte, p PacketHandle) (y Payload, ok bool) {
+	m, i := in.of(p.Message()), p.packet()
+	if m == nil || m.size != ses.StandardLen || !m.inFlight(p) {
+		return Payload{}, false
+	}
+	// By words: the compiler calls memmove for arrays that might overlap.
+	word := binary.NativeEndian
+	u, v, w, place := word.Uint64(m.wire[8:]), word.Uint64(m.wire[16:]), word.Uint64(m.wire[24:]), word.Uint64(m.wire[atPlace:])
+	if y.Length = m.length; i != 0 || m.packets != 1 {
+		if y.Offset, y.Length = m.place(i); i != 0 { // else header data, which only the first packet has
+			at := y.at()
+			place = word.Uint64(at[:])
+		}
+	}
+	binary.BigEndian.PutUint64(b[:], m.opening(i))
+	word.PutUint64(b[8:], u)
+	word.PutUint64(b[16:], v)
+	word.PutUint64(b[24:], w)
+	word.PutUint64(b[atPlace:], place)
+	binary.BigEndian.PutUint32(b[atPlace+8:], m.length)
+	if y.Cookie = m.cookie; !m.is(kindCarries) {
+		y.Length = 0
+	}
+	return y, true
+}
+
+// at is where the bytes of y are, as in a standard header.
+func (y *Payload) at() (b [8]byte) {
+	binary.BigEndian.PutUint64(b[:], uint64(y.Length)<<32|uint64(y.Offset))
+	return b
 }
 
 // A Middle writes the headers of the packets of a message between the first and the last:
@@ -267,7 +371,7 @@ type Middle message
 // such packets from p on. x is nil unless p is in the middle of a message, handed to the PDS, and
 // not answered yet. x is valid until the next call of another method.
 func (in *Initiator) Middle(p PacketHandle) (x *Middle, n uint32) {
-	m, i := in.live(p.Message()), p.packet()
+	m, i := in.of(p.Message()), p.packet()
 	if m == nil || m.state != messageSending || m.attempt != p.attempt() || !m.is(kindMiddle) {
 		return nil, 0
 	}
@@ -304,7 +408,9 @@ func (x *Middle) Confirmed(n uint32) { x.outstanding -= n }
 
 // Put writes the header of a packet with length bytes of payload from offset.
 func (x *Middle) Put(b *[ses.StandardLen]byte, offset, length uint32) {
-	*(*[atPlace]byte)(b[:]) = x.head
+	// In halves: the compiler calls memmove for longer arrays that might overlap.
+	*(*[16]byte)(b[0:]) = *(*[16]byte)(x.wire[0:])
+	*(*[16]byte)(b[16:]) = *(*[16]byte)(x.wire[16:])
 	// BigEndian.PutUint64 would take the word to pieces.
 	binary.LittleEndian.PutUint64(b[atPlace:], bits.ReverseBytes64(uint64(length)<<32|uint64(offset)))
 	binary.BigEndian.PutUint32(b[atPlace+8:], x.length)

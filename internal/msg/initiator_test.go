@@ -4,7 +4,10 @@ package msg
 
 import (
 	"bytes"
+	"maps"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -70,15 +73,19 @@ func next(in *Initiator, now int64, h ses.Handle, q *sentReq) (bool, int64) {
 
 // packetOf is packet i of a message of its own.
 func packetOf(o *Operation, mtu, i uint32) (q sentReq) {
-	var m message
-	m.begin(o, 1, mtu)
+	in := Initiator{messages: make([]message, 2)}
+	m := &in.messages[1]
+	m.handle = 1
+	m.open(o.Mode, o.Length, o.Cookie)
+	m.begin(o, mtu)
 	m.describe(i, &q.TxReq)
+	if m.sent = i + 1; i == m.packets {
+		m.state = messageGivenUp
+	}
 	b := make([]byte, q.Header)
-	off, n := m.place(i)
-	if q.Offset = off; q.Header == ses.StandardLen {
-		m.header((*[ses.StandardLen]byte)(b), i, uint64(n)<<32|uint64(off))
-	} else {
-		m.otherHeader(b, i, 0)
+	n, y := in.PutHeader(b, q.Packet)
+	if q.Offset = y.Offset; n != len(b) {
+		panic("PutHeader")
 	}
 	if _, err := q.Request.Decode(q.Form, b); err != nil {
 		panic(err)
@@ -431,10 +438,47 @@ func TestInitiatorAllocs(t *testing.T) {
 	})
 }
 
-// A packet that is sent or answered needs one cache line of its message.
+// A packet that is sent or answered needs one cache line of its message, the first and the last two.
 func TestMessageLayout(t *testing.T) {
-	require.EqualValues(t, 64, unsafe.Offsetof(message{}.notBefore))
-	require.Zero(t, unsafe.Sizeof(message{})%64)
+	require.EqualValues(t, 64, unsafe.Offsetof(message{}.wire)+atPlace)
+	require.EqualValues(t, 128, unsafe.Offsetof(message{}.late))
+	require.EqualValues(t, 192, unsafe.Sizeof(message{}))
+}
+
+// Any number of messages whose message_ids have the same lower bits are told apart, and end in any
+// order.
+func TestInitiatorMessageIDs(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	in, err := NewInitiator(InitiatorConfig{MTU: 4096, Messages: 5})
+	require.NoError(t, err)
+	live := map[ses.MessageID]ses.Handle{}
+	together := 0
+	for range 20_000 {
+		if len(live) < 5 && r.IntN(3) != 0 {
+			h := start(t, in, walkWrite())
+			live[in.of(h).id()] = h
+		} else if ids := slices.Sorted(maps.Keys(live)); len(ids) != 0 {
+			i := len(ids) - 1 - min(r.IntN(len(ids)), r.IntN(len(ids))) // the first live long
+			var ev Event
+			require.NoError(t, in.Cancel(0, live[ids[i]], &ev))
+			require.Equal(t, EventDone, ev.Kind)
+			delete(live, ids[i])
+		}
+		require.Equal(t, len(live), in.Messages())
+		lists := map[ses.MessageID]bool{}
+		for id, h := range live {
+			require.Equal(t, h, in.Find(id))
+			lists[id%8] = true
+		}
+		if len(lists) < len(live) {
+			together++
+		}
+		require.Zero(t, in.Find(in.lastID+1))
+	}
+	require.Greater(t, together, 1000)
+	in, err = NewInitiator(InitiatorConfig{MTU: 4096, Messages: maxSlots - 1})
+	require.NoError(t, err)
+	require.Len(t, in.ids, maxSlots)
 }
 
 // For peers that count both operands of a compare and swap its length is 32, in every form;

@@ -13,7 +13,7 @@ import (
 // atTarget is the place of target_restart_token in a deferrable send.
 const atTarget = 16
 
-func (m *message) opcode() ses.Opcode { return ses.Opcode(m.head[0] & opcodeMask) }
+func (m *message) opcode() ses.Opcode { return ses.Opcode(m.wire[0] & opcodeMask) }
 
 // beginMatched sets the fields of rendezvous and deferrable sends only.
 func (m *message) beginMatched(o *Operation, r *ses.Request) {
@@ -44,7 +44,7 @@ func (in *Initiator) letGo(now int64, m *message, ev *Event) {
 	m.ready, m.restart = false, 0
 	m.state = messageSending
 	m.sent, m.packets, m.length, m.rest, m.received, m.delivered = 0, 1, 0, 0, 0, 0
-	m.head[1] |= byte(ses.FlagIE)
+	m.wire[1] |= byte(ses.FlagIE)
 	m.notBefore, m.kind = now, m.kind|kindLate
 	ev.Kind, ev.At, ev.Cookie = EventReady, now, m.cookie
 }
@@ -52,7 +52,7 @@ func (in *Initiator) letGo(now int64, m *message, ev *Event) {
 // bearToken makes the packets of a deferrable send carry the token of its target.
 func (m *message) bearToken(target uint32) {
 	if m.opcode().IsDeferrable() {
-		binary.BigEndian.PutUint32(m.head[atTarget:], target)
+		binary.BigEndian.PutUint32(m.wire[atTarget:], target)
 	}
 }
 
@@ -62,7 +62,7 @@ func (m *message) bearToken(target uint32) {
 // Errors: [ErrStale], also when the message is not a rendezvous send or has begun;
 // [ErrRange] for a field wider than on the wire.
 func (in *Initiator) SetSource(h ses.Handle, x ses.Rendezvous) error {
-	m := in.live(h)
+	m := in.of(h)
 	switch {
 	case m == nil || !m.opcode().IsRendezvous() || m.sent > 0:
 		return ses.ErrStale
@@ -80,7 +80,7 @@ func (in *Initiator) SetSource(h ses.Handle, x ses.Rendezvous) error {
 // Errors: [ErrStale], also when the message is no rendezvous send; [ErrRange] when n is
 // more than the rest. Then nothing has changed.
 func (in *Initiator) Lent(now int64, h ses.Handle, n uint32, ev *Event) error {
-	m := in.live(h)
+	m := in.of(h)
 	switch {
 	case m == nil || !m.opcode().IsRendezvous():
 		return ses.ErrStale
@@ -97,7 +97,7 @@ func (in *Initiator) Lent(now int64, h ses.Handle, n uint32, ev *Event) error {
 // the first time: after a read refused half way, the target reads from the start again. For
 // any other message Reread changes nothing.
 func (in *Initiator) Reread(h ses.Handle) {
-	if m := in.live(h); m != nil && m.opcode().IsRendezvous() {
+	if m := in.of(h); m != nil && m.opcode().IsRendezvous() {
 		m.received = m.length
 	}
 }
@@ -111,7 +111,7 @@ func (in *Initiator) Reread(h ses.Handle) {
 // the target has a part of the send, and no public source defines the restart then. Nothing
 // has changed.
 func (in *Initiator) Restart(now int64, r *ses.Request, ev *Event) error {
-	m := in.live(ses.Handle(r.Token.Initiator))
+	m := in.of(ses.Handle(r.Token.Initiator))
 	if m == nil || !m.opcode().IsDeferrable() || m.job() != r.JobID || m.ready || m.fail > failDeferred ||
 		r.BufferOffset != 0 {
 		return ses.ErrStale

@@ -20,8 +20,9 @@ const (
 	messageDeferred                     // nothing: waits for ready to restart
 )
 
-// A message is a message in progress. Sending or answering a packet needs only the first 64
-// bytes, with nearly all of the header.
+// A message is a message in progress. Sending or answering a packet between the first and the last
+// needs only the first 64 bytes; the first and the last packet need 128. Place and generation outlive
+// the message, in place of a list of free ones.
 //
 //	sent <= packets; outstanding <= sent + 1; received <= length + rest
 type message struct {
@@ -35,29 +36,37 @@ type message struct {
 	size        uint8 // of the header, bytes
 	kind        messageKind
 	cookie      uint64
-	head        [atPlace]byte // of a packet between the first and the last
 
-	notBefore int64
-	delivered uint32 // bytes taken by the target, at most length + rest
-	received  uint32 // bytes of a read; of a rendezvous send, the eager bytes and the bytes read
+	// The header of the first packet, without EOM and without first; of the packets between the first
+	// and the last with the place instead of what lies there in the first.
+	wire  [ses.StandardLen + ses.CompareSwapLen]byte
+	first ses.Flags // of the first packet alone
+
 	mode      ses.Mode
 	form      ses.Form
 	fail      failure
+	delivered uint32 // bytes taken by the target, at most length + rest
+	received  uint32 // bytes of a read; of a rendezvous send, the eager bytes and the bytes read
+	gen       uint16 // of the handle
+	link      uint16 // slot plus 1 of the next message: in the list of the message_id, or of the free slots
+
+	late
+}
+
+// A late is what a message needs after a failure, after an answer with data, or as a rendezvous.
+type late struct {
+	notBefore int64
+	missing   uint64 // of a read: the sum of placeSum over packets asked for and not received
+	rest      uint32 // rendezvous: bytes read by the target, beyond length
+	restart   uint32 // deferrable: target_restart_token of ready to restart
+	nextMTU   uint16 // failSmaller: the target's demand
 	code      ses.ReturnCode
 	cause     uint8
 	unmatched uint8          // retries for want of a match
 	stale     uint8          // retries for the generation
 	nextGen   ses.Generation // failRetryNow: the target's demand
-	nextMTU   uint16         // failSmaller: likewise
-
-	// The header of the first packet without EOM, as it was at the start. Where head
-	// overlaps wire, head is up to date.
-	wire [ses.StandardLen + ses.CompareSwapLen]byte
-
-	rest    uint32 // rendezvous: bytes read by the target, beyond length
-	restart uint32 // deferrable: target_restart_token of ready to restart
-	ready   bool   // ready to restart has come
-	missing uint64 // of a read: the sum of placeSum over packets asked for and not received
+	ready     bool           // ready to restart has come
+	_         [28]byte
 }
 
 // messageKind is the kind of a message.
@@ -100,12 +109,12 @@ func (m *message) cut(mtu uint32) {
 // where header data leaves room. Without a length the target would assume the target's own
 // MTU.
 func (m *message) askLength() {
-	if m.opcode() == ses.OpcodeRead && m.packets > 1 && ses.Flags(m.wire[1])&ses.FlagHD == 0 {
+	if m.opcode() == ses.OpcodeRead && m.packets > 1 && m.first&ses.FlagHD == 0 {
 		binary.BigEndian.PutUint64(m.wire[atPlace:], uint64(m.mtu())<<32)
 	}
 }
 
-// Places in head and wire.
+// Places in wire.
 const (
 	atID         = 2
 	atGeneration = 4
@@ -127,11 +136,17 @@ const (
 	failPDS                // the PDC is of no use any more
 )
 
-// begin makes m the message of o, with handle h, in packets of an MTU.
-func (m *message) begin(o *Operation, h ses.Handle, mtu uint32) {
-	*m = message{} // and field by field: a literal would be built on the stack and copied
-	m.handle, m.packets, m.length, m.delivered, m.cookie = h, o.Packets(mtu), o.Length, o.Length, o.Cookie
-	m.mode, m.form, m.kind = o.Mode, o.form(), mtuKind(mtu)
+// open makes m a message of one packet, with nothing but the handle of the message before.
+func (m *message) open(mode ses.Mode, length uint32, cookie uint64) {
+	m.length, m.cookie = length, cookie
+	m.sent, m.packets, m.outstanding, m.state, m.attempt = 0, 1, 0, messageSending, 0
+	m.mode, m.form, m.fail, m.delivered, m.received = mode, ses.FormStandard, failNone, length, 0
+	m.late = late{}
+}
+
+// begin makes m, opened, the message of o, in packets of an MTU.
+func (m *message) begin(o *Operation, mtu uint32) {
+	m.packets, m.form, m.kind = o.Packets(mtu), o.form(), mtuKind(mtu)
 	if m.form == ses.FormStandard && m.mode != ses.ModeUUD {
 		m.kind |= kindNamed
 	}
@@ -147,8 +162,8 @@ func (m *message) begin(o *Operation, h ses.Handle, mtu uint32) {
 		m.kind |= kindCarries | kindMiddle
 		m.beginPlain(o)
 	}
-	m.head = [atPlace]byte(m.wire[:])
-	m.head[1] &^= byte(firstFlags)
+	m.first = ses.Flags(m.wire[1]) & firstFlags
+	m.wire[1] &^= byte(firstFlags)
 	if m.is(kindFetch) {
 		m.askLength()
 	}
@@ -184,10 +199,10 @@ func (m *message) id() ses.MessageID {
 	if !m.is(kindNamed) {
 		return 0
 	}
-	return ses.MessageID(binary.BigEndian.Uint16(m.head[atID:]))
+	return ses.MessageID(binary.BigEndian.Uint16(m.wire[atID:]))
 }
 
-func (m *message) setID(id ses.MessageID) { binary.BigEndian.PutUint16(m.head[atID:], uint16(id)) }
+func (m *message) setID(id ses.MessageID) { binary.BigEndian.PutUint16(m.wire[atID:], uint16(id)) }
 
 // announce changes the request_length in the header of a message of one packet with an
 // extension.
@@ -196,14 +211,14 @@ func (m *message) announce(n uint32) {
 		binary.BigEndian.PutUint32(m.wire[atPlace+8:], n)
 		return
 	}
-	binary.BigEndian.PutUint16(m.head[atID:], uint16(n)) // where others have their message_id
+	binary.BigEndian.PutUint16(m.wire[atID:], uint16(n)) // where others have their message_id
 }
 
 func (m *message) job() ses.JobID {
-	return ses.JobID(binary.BigEndian.Uint32(m.head[atGeneration:]) & 0xff_ffff)
+	return ses.JobID(binary.BigEndian.Uint32(m.wire[atGeneration:]) & 0xff_ffff)
 }
 
-func (m *message) generation() ses.Generation { return ses.Generation(m.head[atGeneration]) }
+func (m *message) generation() ses.Generation { return ses.Generation(m.wire[atGeneration]) }
 
 // inFlight reports whether p has been sent in the current attempt, answered or not.
 func (m *message) inFlight(p PacketHandle) bool {
@@ -237,7 +252,7 @@ func (m *message) describe(i uint32, q *TxReq) {
 		n = 0
 	}
 	q.Packet, q.Length, q.Form, q.Header = packetHandle(m.handle, m.attempt, i), n, m.form, m.size
-	q.EOM, q.Notice = i+1 >= m.packets, i == m.packets || m.head[1]&byte(ses.FlagIE) != 0
+	q.EOM, q.Notice = i+1 >= m.packets, i == m.packets || m.wire[1]&byte(ses.FlagIE) != 0
 	if q.Notice {
 		q.Header = ses.StandardLen
 	}
@@ -248,9 +263,9 @@ const firstFlags = ses.FlagSOM | ses.FlagHD
 
 // opening is the first word of the header of packet i.
 func (m *message) opening(i uint32) uint64 {
-	w := binary.BigEndian.Uint64(m.head[:])
+	w := binary.BigEndian.Uint64(m.wire[:])
 	if i == 0 {
-		w |= uint64(m.wire[1]) & uint64(firstFlags) << 48
+		w |= uint64(m.first) << 48
 	}
 	if i+1 >= m.packets {
 		w |= uint64(ses.FlagEOM) << 48
@@ -259,22 +274,6 @@ func (m *message) opening(i uint32) uint64 {
 		w = w&(1<<56-1) | uint64(ses.OpcodeMsgError)<<56 | uint64(ses.FlagIE)<<48
 	}
 	return w
-}
-
-// header writes the standard header of packet i, at the given place in the message, to h.
-func (m *message) header(h *[ses.StandardLen]byte, i uint32, place uint64) {
-	if i == 0 {
-		place = binary.BigEndian.Uint64(m.wire[atPlace:]) // header data, which only the first packet has
-	}
-	// By words: the compiler calls memmove for arrays that might overlap.
-	word := binary.NativeEndian
-	a, b, c := word.Uint64(m.head[8:]), word.Uint64(m.head[16:]), word.Uint64(m.head[24:])
-	binary.BigEndian.PutUint64(h[:], m.opening(i))
-	binary.NativeEndian.PutUint64(h[8:], a)
-	binary.NativeEndian.PutUint64(h[16:], b)
-	binary.NativeEndian.PutUint64(h[24:], c)
-	binary.BigEndian.PutUint64(h[atPlace:], place)
-	binary.BigEndian.PutUint32(h[atPlace+8:], m.length)
 }
 
 // otherHeader writes a short header, or a header with extension, to b and returns the

@@ -47,7 +47,7 @@ func TestPassingIsOfTheMiddle(t *testing.T) {
 	found := 0
 	for range 1000 {
 		in, h, sent := middleMessage(t, rng)
-		m := in.live(h)
+		m := in.of(h)
 		if m == nil || m.state != messageSending || sent == 0 {
 			continue
 		}
@@ -92,7 +92,7 @@ func middleMessage(t *testing.T, rng *rand.Rand) (in *Initiator, h ses.Handle, s
 		_, err = in.RxRsp(0, packetHandle(h, 0, 0), ses.FormResponse, y.AppendTo(nil), &ev)
 		require.NoError(t, err)
 	}
-	if m := in.live(h); m != nil && m.state == messageSending {
+	if m := in.of(h); m != nil && m.state == messageSending {
 		sent = rng.Uint32N(o.Packets(in.mtu) + 1)
 		require.NoError(t, in.Handed(h, sent))
 		if rng.IntN(4) == 0 {

@@ -132,14 +132,17 @@ func (o *Operation) put(b *[ses.StandardLen]byte) {
 	standard.Put(b, o.BufferOffset, o.Key, data, o.Initiator, o.Length)
 }
 
-func (o *Operation) flags() (f ses.Flags) {
-	if o.Relative {
+func (o *Operation) flags() ses.Flags { return FlagsOf(o.Relative, o.DeliveryComplete, o.HasData) }
+
+// FlagsOf are the flags of an [Operation] with these fields.
+func FlagsOf(relative, complete, data bool) (f ses.Flags) {
+	if relative {
 		f |= ses.FlagRel
 	}
-	if o.DeliveryComplete {
+	if complete {
 		f |= ses.FlagDC
 	}
-	if o.HasData {
+	if data {
 		f |= ses.FlagHD
 	}
 	return f

@@ -56,7 +56,7 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 	switch m.fail {
 	case failRetryNow:
 		m.stale++
-		m.head[atGeneration] = byte(m.nextGen)
+		m.wire[atGeneration] = byte(m.nextGen)
 	case failSmaller:
 		m.cut(uint32(m.nextMTU))
 		m.restart = 0
@@ -103,7 +103,8 @@ func (in *Initiator) finish(m *message, ev *Event) {
 	if m.is(kindFetch) && m.received < m.length { // else something has come twice
 		arrived = m.received
 	}
-	o := ses.Outcome{Status: ses.StatusOK, Length: m.delivered, Retries: m.attempt}
+	o := &ev.Outcome // zero
+	o.Status, o.Length, o.Retries = ses.StatusOK, m.delivered, m.attempt
 	switch {
 	case m.fail >= failRefused:
 		o.Status, o.Cause, o.Length = ses.StatusPDS, m.cause, arrived
@@ -112,8 +113,12 @@ func (in *Initiator) finish(m *message, ev *Event) {
 	case m.delivered < m.length+m.rest:
 		o.Status = ses.StatusTruncated
 	}
-	ev.Kind, ev.Cookie, ev.Outcome = EventDone, m.cookie, o
-	in.unname(m)
-	in.slots.release(slotOf(m.handle))
+	ev.Kind, ev.Cookie = EventDone, m.cookie
+	if m.is(kindNamed) {
+		in.unname(m)
+	}
+	m.link, in.free = in.free, uint16(m.handle)+1
+	in.live--
+	m.gen++
 	m.handle = 0
 }

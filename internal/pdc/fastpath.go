@@ -11,9 +11,10 @@ package pdc
 //	TransmitRun                         new packets: Transmit
 //	NextSender, Upcoming                who would be next in Transmit
 //	Exchange                            acknowledgements, and what they let go: Receive, Transmit
-//	Joins                               a message on a known PDC: Open
-//	SubmitWhole                         messages of one packet: Begin, SubmitRun
-//	Lines, PacketLines, SubmitLines     nothing: they tell what memory a later call will read
+//	Joins, Usable                       a message on a known PDC: Open
+//	Ends                                how to send to a PDC's peer: PDC
+//	Room, SubmitBatch                   messages of one packet: Begin, SubmitRun
+//	Lines and the like                  nothing: they tell what memory a later call will read
 //
 // Single writer, the Manager's.
 type FastPath Manager

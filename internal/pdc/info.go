@@ -27,6 +27,14 @@ func (m *Manager) PDC(h Handle) (Info, bool) {
 	}, true
 }
 
+// Ends returns the addresses of a PDC, live or resting: [Manager.PDC] without what else is known.
+func (f *FastPath) Ends(h Handle) (local, peer Addr) {
+	if p := f.target.byID(h.ID()); p != nil && p.handle == h {
+		return p.local, p.peer
+	}
+	return Addr{}, Addr{}
+}
+
 // FreeChunks returns the number of free chunks, of 16 packets each, in the memory for sent
 // packets.
 func (m *Manager) FreeChunks() int { return m.mem.freeChunks() }

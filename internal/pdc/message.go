@@ -103,16 +103,54 @@ func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken in
 	return m.submit(now, p, first, n)
 }
 
-// SubmitWhole queues the only packet of a message on h, which has no open messages: Begin and
-// Submit of [Manager] in one. The result reports whether h has taken the packet.
-func (f *FastPath) SubmitWhole(now int64, h Handle, pkt *Packet) bool {
+// A Batch is the only packets of messages for one PDC, behind standard headers.
+type Batch struct {
+	N       int
+	Bytes   int64 // of all packets, nominal
+	Handles [ccc.RunMax]uint64
+	Sizes   [ccc.RunMax]uint16 // nominal, bytes
+}
+
+// Room returns the PDC of h, and how many packets [FastPath.SubmitBatch] may have: of messages to
+// peer, in a traffic class, ordered or not. None where anything is unusual.
+func (f *FastPath) Room(h Handle) (p *PDC, most int) {
 	m := (*Manager)(f)
-	p := m.takes(h)
-	if p == nil {
-		return false
+	if p = m.takes(h); p == nil {
+		return nil, 0
 	}
-	_, err := m.submit(now, p, pkt, 1)
-	return err == nil
+	w := &p.tx
+	if !p.is(flagInitiator) || m.mem.freeChunks() < ccc.RunMax/chunkLen+1 || w.tail >= psnClose-ccc.RunMax && m.p.c.LimitPSNRange {
+		return nil, 0
+	}
+	return p, int(m.p.ranges - (w.tail - w.base))
+}
+
+// SubmitBatch queues the packets of b on p, which has room: Begin and Submit of [Manager] for each. Those
+// in one chunk are written together.
+func (f *FastPath) SubmitBatch(now int64, p *PDC, b *Batch) {
+	const k = kind(pds.NextRequestStd) | kindEOM | kindAR
+	m, w := (*Manager)(f), &p.tx
+	for i, n := 0, min(uint(b.N), ccc.RunMax); ; {
+		if w.push(m.p, m.mem, b.Handles[i], b.Sizes[i], k) != nil {
+			panic("pdc: more packets than Room tells of")
+		}
+		if i++; uint(i) >= n {
+			break
+		}
+		r, at := w.at(m.mem, w.tail)
+		if at%chunkLen == 0 || r.size != 0 {
+			continue
+		}
+		c := m.mem.in(r, at)
+		for at %= chunkLen; at < chunkLen && uint(i) < n; at, i = at+1, i+1 {
+			c.handle[at], c.packet[at].label = b.Handles[i], label{size: b.Sizes[i], kind: k}
+			w.tail++
+		}
+		if uint(i) >= n {
+			break
+		}
+	}
+	m.sched.submitted(now, p, b.Bytes, b.N)
 }
 
 // submit is SubmitRun for a PDC in a state to send.
@@ -135,7 +173,11 @@ func (m *Manager) submit(now int64, p *PDC, first *Packet, n int) (taken int, er
 		}
 	}
 	if taken > 0 {
-		m.sched.submitted(now, p, first, taken)
+		ends := 0
+		if first.EOM {
+			ends = taken
+		}
+		m.sched.submitted(now, p, int64(first.Size)*int64(taken), ends)
 	}
 	return taken, err
 }
@@ -151,12 +193,10 @@ func (p *Packet) kind() kind {
 	return k
 }
 
-// submitted accounts for n packets given to p.
-func (s *scheduler) submitted(now int64, p *PDC, first *Packet, n int) {
-	if first.EOM {
-		p.openMsgs -= min(p.openMsgs, uint16(n))
-	}
-	if p.unsubmitted -= int64(first.Size) * int64(n); p.unsubmitted < 0 {
+// submitted accounts for packets given to p, which end so many messages.
+func (s *scheduler) submitted(now int64, p *PDC, bytes int64, ends int) {
+	p.openMsgs -= min(p.openMsgs, uint16(ends))
+	if p.unsubmitted -= bytes; p.unsubmitted < 0 {
 		s.cc.OnNewData(ccc.Handle(p.handle), now, -p.unsubmitted)
 		s.release(p)
 		p.unsubmitted = 0

@@ -37,9 +37,17 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 func (f *FastPath) Joins(now int64, h Handle, peer Addr, tc uint8, ordered, reserved bool) bool {
 	m := (*Manager)(f)
 	p := m.takes(h)
-	return p != nil && p.peer == peer && p.tc == tc && p.is(flagInitiator) && p.is(flagROD) == ordered &&
-		p.is(flagReserved) == reserved && (p.tx.tail < psnClose || !m.life.worn(now, p))
+	return p != nil && p.IsFor(peer, tc, ordered, reserved) && p.is(flagInitiator) && (p.tx.tail < psnClose || !m.life.worn(now, p))
 }
+
+// IsFor reports whether p, opened from here, is for messages to a peer, in a traffic class, ordered or
+// not.
+func (p *PDC) IsFor(peer Addr, tc uint8, ordered, reserved bool) bool {
+	return p.peer == peer && p.tc == tc && p.is(flagROD) == ordered && p.is(flagReserved) == reserved
+}
+
+// Usable returns the PDC of a key that takes messages, 0 if there is none.
+func (f *FastPath) Usable(now int64, k *InitiatorKey) Handle { return f.life.usable(now, k) }
 
 // usable returns the PDC of the key that takes messages. At most one does, since a PDC no
 // longer taking messages has left the table.

@@ -12,11 +12,18 @@ import (
 // target needs only the second. The addresses are for prefetching: with thousands of PDCs
 // in use a packet waits for memory most of the time. Lines reads nothing of the PDC.
 //
-// Lines, PacketLines and SubmitLines panic on an id beyond the table; id 0, of no PDC, is
+// Lines, EndLines, PacketLines and SubmitLines panic on an id beyond the table; id 0, of no PDC, is
 // allowed.
 func (f *FastPath) Lines(id uint16) (send, peer uintptr) {
 	p := &f.pdc[id]
 	return uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&p.handle))
+}
+
+// EndLines returns the addresses of the two cache lines of a PDC that [Manager.PutCredit] and
+// [FastPath.Ends] need. Nothing of the PDC is read.
+func (f *FastPath) EndLines(id uint16) (peer, local uintptr) {
+	p := &f.pdc[id]
+	return uintptr(unsafe.Pointer(&p.handle)), uintptr(unsafe.Pointer(&p.local))
 }
 
 // PacketLines returns the addresses of the rows and the records of the packet acknowledged

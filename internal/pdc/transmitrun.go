@@ -41,9 +41,19 @@ func (f *FastPath) Run() *Run { return &f.run }
 // that are known to count up.
 func (x *Run) Handle(k int) (h uint64, n int) {
 	if x.unlike {
-		return x.handles[uint(k)%ccc.RunMax], 1
+		n = 1
+	} else {
+		n = x.Sent - k
 	}
-	return x.first + uint64(k), x.Sent - k
+	return x.HandleOf(k), n
+}
+
+// HandleOf is Handle without the number.
+func (x *Run) HandleOf(k int) uint64 {
+	if x.unlike {
+		return x.handles[uint(k)%ccc.RunMax]
+	}
+	return x.first + uint64(k)
 }
 
 // Path returns the entropy value of packet k, from 0.

@@ -22,7 +22,9 @@ func AddrFrom(a netip.Addr) Addr {
 // Netip returns a in the form of the standard library.
 func (a Addr) Netip() netip.Addr {
 	if a.Hi == 0 && a.Lo>>32 == 0xffff {
-		return netip.AddrFrom4([4]byte{byte(a.Lo >> 24), byte(a.Lo >> 16), byte(a.Lo >> 8), byte(a.Lo)})
+		var b [4]byte
+		binary.BigEndian.PutUint32(b[:], uint32(a.Lo)) // a literal would be built byte by byte
+		return netip.AddrFrom4(b)
 	}
 	return a.netip16()
 }
