@@ -12,6 +12,8 @@ import (
 
 // receiveACK takes an ACK_CC in, which has no answer. The short way is for most of them:
 // for packets in a row of one message, all of which went well.
+//
+//uetcc:hot
 func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	if e.loader.prefetched--; e.loader.prefetched < 0 {
 		e.loader.prefetchACK(in.Packet)
@@ -30,6 +32,8 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 
 // takeACK settles the packets x that the plain ACK_CC in, with a response, has confirmed, with r
 // prepared. Without such packets the general way is left.
+//
+//uetcc:hot
 func (e *Endpoint) takeACK(now int64, x pdc.Confirmed, in *Datagram, r *Received) {
 	if x.N == 0 {
 		e.recv.receiveGeneralACK(now, in, r)
@@ -51,6 +55,8 @@ func (e *Endpoint) takeACK(now int64, x pdc.Confirmed, in *Datagram, r *Received
 
 // confirmAny settles the packets that an acknowledgement confirms: of a message the last by the
 // response, the others by the acknowledgement alone.
+//
+//uetcc:hot
 func (x *receiver) confirmAny(now int64, in *Datagram, c pdc.Confirmed, r *Received) {
 	if isAnswer(c.Last) {
 		x.source.settled(now, &pdc.Event{
@@ -68,6 +74,8 @@ func (x *receiver) confirmAny(now int64, in *Datagram, c pdc.Confirmed, r *Recei
 }
 
 // receiveGeneralACK is receiveACK for any ACK_CC.
+//
+//uetcc:hot
 func (x *receiver) receiveGeneralACK(now int64, in *Datagram, r *Received) {
 	p := &x.in
 	p.Packet, p.Src, p.Trimmed = in.Packet, in.Src, in.Trimmed
@@ -80,6 +88,8 @@ func (x *receiver) receiveGeneralACK(now int64, in *Datagram, r *Received) {
 }
 
 // onResponse takes the response behind the PDS header: the outcome of the answered packet.
+//
+//uetcc:hot
 func (x *receiver) onResponse(now int64, b []byte, r *Received) {
 	at, h := x.res.Header, x.res.Handle
 	r.Payload = at

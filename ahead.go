@@ -43,6 +43,8 @@ type ahead struct {
 
 // lookAhead begins to load the lines for the first packets of in, at most batchMost, and
 // returns the number of packets covered. Meanwhile up to room packets may be sent.
+//
+//uetcc:hot
 func (l *loader) lookAhead(in []Datagram, room int) int {
 	in = in[:min(len(in), batchMost)]
 	if l.prefetched >= len(in) {
@@ -59,6 +61,8 @@ func (l *loader) lookAhead(in []Datagram, room int) int {
 }
 
 // setAhead begins an ahead for the packets; false if any is a request.
+//
+//uetcc:hot
 func (l *loader) setAhead(in []Datagram) bool {
 	a := &l.ahead
 	a.ids = [len(a.ids)]pds.PDCID{}
@@ -74,6 +78,8 @@ func (l *loader) setAhead(in []Datagram) bool {
 }
 
 // loadAhead makes n steps, or as many as are left.
+//
+//uetcc:hot
 func (l *loader) loadAhead(n int) {
 	a := &l.ahead
 	for n = min(n, a.end-a.next); n > 0; n-- {

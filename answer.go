@@ -246,6 +246,8 @@ func (x *receiver) reply(now int64, id AnswerID, reply *Datagram) error {
 }
 
 // control describes a control packet or acknowledgement of n bytes.
+//
+//uetcc:hot inlines
 func (x *receiver) control(d *Datagram, n int, src, dst pdc.Addr) {
 	d.Packet = d.Packet[:n]
 	d.Src, d.Dst, d.TC = src, dst, x.controlTC

@@ -113,6 +113,8 @@ func (r *completions) push() *completion {
 }
 
 // first returns the oldest completion, nil if there is none.
+//
+//uetcc:hot inlines
 func (r *completions) first() *completion {
 	if r.head == r.tail {
 		return nil
@@ -121,6 +123,8 @@ func (r *completions) first() *completion {
 }
 
 // drop forgets the oldest completion.
+//
+//uetcc:hot inlines nobounds
 func (r *completions) drop() {
 	if r.head++; r.head == r.tail {
 		r.head, r.tail = 0, 0
@@ -128,6 +132,8 @@ func (r *completions) drop() {
 }
 
 // tell fills in ev, which is zero.
+//
+//uetcc:hot
 func (c *completion) tell(ev *Event) {
 	ev.Message, ev.Cookie, ev.Outcome, ev.Cause, ev.Nack = c.message, c.cookie, c.outcome, c.cause, c.nack
 	ev.Received, ev.HasData, ev.HeaderData = c.received, c.hasData, c.headerData

@@ -28,6 +28,8 @@ const few = 4
 // [Endpoint.TransmitBatch], with the count as the result. Exchange costs less than the two for
 // nearly all packets of a busy sender: acknowledgements in the middle of a message, on a PDC
 // waiting for room in the window.
+//
+//uetcc:hot
 func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
 	if !e.clock.even(now) {
 		return e.exchangeOdd(now, in, reply, r, out)
@@ -57,6 +59,8 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 // only in CACK, service time and mark are all taken in before packets are sent, at less cost.
 // With thousands of PDCs ExchangeBatch looks ahead in in, as with [Endpoint.Prefetch].
 // [Endpoint.Fail] is only for a PDC's last request in the batch.
+//
+//uetcc:hot
 func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, out []Datagram) (n int) {
 	if !e.clock.even(now) {
 		return e.exchangeBatchOdd(now, in, reply, r, out)
@@ -85,6 +89,8 @@ func (e *Endpoint) ExchangeBatch(now int64, in, reply []Datagram, r []Received, 
 
 // exchangeRun takes in together suitable acknowledgements at the front of in, or else a single
 // packet. Results are the number taken in, and the number of packets to be sent.
+//
+//uetcc:hot
 func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, out []Datagram) (k, n int) {
 	var acks [ccc.RunMax]*view.AckCC
 	in = in[:min(len(in), len(acks))]
@@ -120,6 +126,8 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 
 // alike returns the number of acknowledgements at the front of in, put into acks, that differ from the
 // first, plain and cumulative, only in CACK, service time and mark; or in the message, too.
+//
+//uetcc:hot
 func alike(in, reply []Datagram, messages bool, acks *[ccc.RunMax]*view.AckCC) (k int) {
 	reply = reply[:len(in)]
 	first, response, same := (*view.AckCC)(in[0].Packet), responseOf(&in[0]), ^uint64(0)
@@ -173,6 +181,8 @@ func (e *Endpoint) takeACKs(now int64, acks []*view.AckCC, in, reply []Datagram,
 
 // longEnough returns a packet as long as an acknowledgement with a response, or nil, also
 // without room for a reply.
+//
+//uetcc:hot inlines nobounds
 func longEnough(d, reply *Datagram) *view.AckCC {
 	if len(d.Packet) < ackedLen || d.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
 		return nil
@@ -182,15 +192,21 @@ func longEnough(d, reply *Datagram) *view.AckCC {
 
 // responseOf returns the response in an acknowledgement, less the modified length: message and
 // outcome.
+//
+//uetcc:hot inlines
 func responseOf(d *Datagram) uint64 { return binary.BigEndian.Uint64(d.Packet[pds.AckCCLen:ackedLen]) }
 
 // samePDC reports whether two packets, if acknowledgements, are of the same PDC.
+//
+//uetcc:hot inlines nobounds
 func samePDC(a, b *Datagram) bool {
 	return len(a.Packet) >= ackedLen && len(b.Packet) >= ackedLen &&
 		binary.LittleEndian.Uint32(a.Packet[8:]) == binary.LittleEndian.Uint32(b.Packet[8:])
 }
 
 // acknowledged fills in r for an acknowledgement for p, done with.
+//
+//uetcc:hot inlines nobounds
 func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
 	*r = Received{}
 	r.PDC, r.Payload = p.Handle(), ackedLen
@@ -201,6 +217,8 @@ func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
 // exchange takes acknowledgements in, the first from in, and gives the packets released.
 // Results are the PDC and the number of packets, or none, with nothing changed, if more would
 // have to be done.
+//
+//uetcc:hot
 func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []Datagram) (p *pdc.PDC, n int) {
 	if e.credit != nil && e.credit.isDue(now) {
 		return nil, 0

@@ -64,6 +64,8 @@ func (s *source) belong(id pds.PDCID, h pdc.Handle) *flow {
 
 // sent takes note that n packets have been sent for the first time, and reports whether few are
 // left: then goOn is to follow.
+//
+//uetcc:hot inlines nobounds
 func (l *lead) sent(n int) bool {
 	l.ahead -= int16(n)
 	return l.ahead <= submitLow
@@ -132,6 +134,8 @@ func (s *source) enqueue(now int64, rec *message, f *flow) {
 }
 
 // pump hands packets of f to the manager as long as the manager takes packets.
+//
+//uetcc:hot
 func (s *source) pump(now int64, f *flow) {
 	if f.answers.head != 0 {
 		s.pumpAnswers(now, f)
@@ -168,6 +172,8 @@ func (s *source) pump(now int64, f *flow) {
 
 // submit hands n packets like e.tx to the manager, or as many as the manager takes. The error
 // is the reason for fewer.
+//
+//uetcc:hot
 func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 	q := &s.tx
 	if q.Notice {

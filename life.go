@@ -50,6 +50,8 @@ const (
 func (s *source) message(h Handle) *message { return &s.messages[h&0xffff] }
 
 // begin makes a message of the operation in hand.
+//
+//uetcc:hot
 func (s *source) begin(peer pdc.Addr, tc uint8) (*message, error) {
 	op := s.op.Opcode
 	h, err := s.sender.Start(&s.op)
@@ -86,6 +88,8 @@ func (s *source) nominal(o *msg.Operation) int64 {
 
 // dispatch puts a message in the chain from which packets are taken. A message waiting for a
 // PDC has none yet. h is the PDC, if known.
+//
+//uetcc:hot
 func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 	switch rec.mode {
 	case ses.ModeUUD:
@@ -111,6 +115,8 @@ func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 }
 
 // attach puts a message on a PDC.
+//
+//uetcc:hot
 func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	rec.flags &^= msgWaiting
 	f := &s.flows[h.ID()]
@@ -224,6 +230,8 @@ func (s *source) retryAt(rec *message, at int64) {
 }
 
 // finish ends a message.
+//
+//uetcc:hot
 func (s *source) finish(now int64, h Handle, ev *msg.Event) {
 	rec := s.message(h)
 	if rec.flags&^msgReserved != 0 {

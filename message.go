@@ -128,6 +128,8 @@ func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
 // WriteBatch is [Endpoint.Write] for each of m, with the results in h, at least as long. The first
 // error ends the batch, after n messages. With thousands of PDCs the memory for messages
 // whose Destination has a PDC is loaded ahead.
+//
+//uetcc:hot
 func (e *Endpoint) WriteBatch(now int64, m []Message, h []Handle) (n int, err error) {
 	now, h = e.clock.read(now), h[:len(m)]
 	for loaded := 1; n < len(m); {
@@ -226,6 +228,8 @@ const opsWhole = 1<<ses.OpcodeWrite | 1<<ses.OpcodeSend | 1<<ses.OpcodeTaggedSen
 
 // startRun starts the messages at the front of m, not empty, that are of one packet each, for one PDC
 // that takes the packets at once. The result is how many; 0 leaves the first to start.
+//
+//uetcc:hot
 func (s *source) startRun(now int64, m []Message, h []Handle, op ses.Opcode) (n int) {
 	first := &m[0]
 	to, job, mode := first.To.PDC, first.To.Job, first.Mode
@@ -291,6 +295,7 @@ func (s *source) spare() int {
 	return len(s.messages) - s.errandRoom - (s.sender.Messages() - s.errands)
 }
 
+//uetcc:hot
 func (s *source) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 	switch {
 	case !m.To.Address.IsValid():

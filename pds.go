@@ -9,6 +9,8 @@ import (
 )
 
 // drain takes the events of the manager.
+//
+//uetcc:hot
 func (s *source) drain(now int64) {
 	var ev pdc.Event
 	for s.pds.Event(&ev) {
@@ -34,6 +36,8 @@ func (s *source) drain(now int64) {
 }
 
 // settled takes the outcome of a local packet, or of several in a row, without a response.
+//
+//uetcc:hot
 func (s *source) settled(now int64, ev *pdc.Event) {
 	switch {
 	case isAnswer(ev.Handle):

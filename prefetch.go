@@ -25,6 +25,8 @@ const writeAhead = 3
 // Prefetch begins to load the memory for a batch of received packets, so the cache misses
 // overlap; call [Endpoint.Receive] for each afterwards. Worth it with a thousand PDCs and
 // more, on amd64 and arm64: elsewhere, and with the build tag purego, Prefetch does nothing.
+//
+//uetcc:hot
 func (e *Endpoint) Prefetch(in []Datagram) {
 	if prefetch.Enabled {
 		e.loader.load(in)
@@ -45,6 +47,8 @@ func (l *loader) load(in []Datagram) {
 
 // prefetchBatch is Prefetch of up to batchMost packets. The result is the number of packets
 // other than requests.
+//
+//uetcc:hot
 func (l *loader) prefetchBatch(in []Datagram) int {
 	var ids [batchMost]pds.PDCID // of PDCs that send, and from the end on those that ask for credit
 	k, known, asks := 0, 0, batchMost
@@ -134,6 +138,8 @@ func (l *loader) prefetchGrants() {
 
 // prefetchACK begins to load the memory for an acknowledgement outside a batch. The cache
 // misses overlap then; otherwise each is met only when the work before is done.
+//
+//uetcc:hot
 func (l *loader) prefetchACK(b []byte) {
 	l.prefetched++
 	id, _ := l.named(b)
@@ -143,6 +149,8 @@ func (l *loader) prefetchACK(b []byte) {
 
 // prefetchSenders begins to load the memory for acknowledgements for the given PDCs, and for
 // the packets released; or for PDCs next in line to send.
+//
+//uetcc:hot
 func (l *loader) prefetchSenders(ids []pds.PDCID) {
 	for _, id := range ids {
 		l.prefetchPDC(id)
@@ -155,6 +163,8 @@ func (l *loader) prefetchSenders(ids []pds.PDCID) {
 // prefetchPDC begins to load what the number of a PDC leads to: the PDC, its context, and the
 // message that the flow handed over last, to which nearly always the packets sent and
 // acknowledged belong. The flow has a line to itself, for the case that others are to follow.
+//
+//uetcc:hot
 func (l *loader) prefetchPDC(id pds.PDCID) {
 	send, peer := l.pds.Fast().Lines(uint16(id))
 	lead := l.source.leads[id]
@@ -169,6 +179,8 @@ func (l *loader) prefetchPDC(id pds.PDCID) {
 
 // prefetchWrite begins to load the memory for m[from:end], as far as there are so many, and returns
 // where to go on.
+//
+//uetcc:hot
 func (l *loader) prefetchWrite(m []Message, from, end int) int {
 	if l.prefetched > math.MaxInt/2 { // few PDCs
 		return from
@@ -189,6 +201,8 @@ func (l *loader) prefetchWrite(m []Message, from, end int) int {
 
 // prefetchRest begins to load the records that the PDC's lines lead to, those of the packet
 // acknowledged next and of the packet sent next, and the memory for packets handed over then.
+//
+//uetcc:hot
 func (l *loader) prefetchRest(id pds.PDCID) {
 	prefetch.Lines(l.pds.Fast().PacketLines(uint16(id)))
 	if lead := l.source.leads[id]; lead.ahead <= submitLow+few {

@@ -91,6 +91,8 @@ type plainRequest struct {
 // needs the capacity [Endpoint.ReplyMax]; reply.Packet is empty if nothing is to be sent.
 // reply.Payload is set only for the data of a RUDI read. reply.Entropy is left to the caller:
 // any path will do.
+//
+//uetcc:hot
 func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	if !e.clock.even(now) {
 		e.receiveOdd(now, in, reply, r)
@@ -164,6 +166,8 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 
 // receiveEdge takes a plain request in that is not in the middle of a message, or completes
 // the message.
+//
+//uetcc:hot
 func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x plainRequest) {
 	d, a := &e.recv.expected, msg.Arrival{Peer: uint64(x.p.Handle()), Payload: int(x.t.Payload)}
 	if !e.target.Expect(x.v, uint16(x.t.Request.DPDCID()), a, d) {
@@ -196,6 +200,8 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 
 // receiveByHeader chooses the way of a packet that is not a plain request, or not taken as
 // such by any PDC or message.
+//
+//uetcc:hot
 func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) {
 	if len(in.Packet) >= pds.RequestCCLen && in.Trimmed == 0 {
 		q := (*view.Request)(in.Packet)
@@ -208,6 +214,8 @@ func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) 
 }
 
 // receiveGeneral is Receive for any packet.
+//
+//uetcc:hot
 func (x *receiver) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	if !prepare(reply, r) {
 		return
@@ -243,6 +251,8 @@ func (x *receiver) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 }
 
 // prepare clears the results of Receive. False if reply has too little room.
+//
+//uetcc:hot
 func prepare(reply *Datagram, r *Received) bool {
 	*r = Received{}
 	reply.Packet = reply.Packet[:0]
@@ -255,6 +265,8 @@ func prepare(reply *Datagram, r *Received) bool {
 }
 
 // arrived is a packet as told to the manager.
+//
+//uetcc:hot inlines
 func (x *receiver) arrived(in *Datagram) *pdc.In {
 	// Field by field: a literal would be built on the stack and copied in wider pieces than
 	// written, stalling the loads.
@@ -275,6 +287,8 @@ func (x *receiver) presented(in *Datagram) *pdc.In {
 
 // followUp handles a packet's consequences elsewhere: the manager's events, and flows that
 // waited for memory.
+//
+//uetcc:hot inlines
 func (s *source) followUp(now int64) {
 	if s.pds.HasEvents() || s.starved.head != 0 {
 		s.drain(now)

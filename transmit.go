@@ -12,6 +12,8 @@ import (
 // Transmit gives the next packet to send: its headers are in out.Packet, and out.Payload names
 // the bytes for the caller to append. False when nothing may be sent now, as every other call
 // may change, and when out.Packet has less capacity than [HeaderMax].
+//
+//uetcc:hot
 func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 	one := [1]Datagram{{Packet: out.Packet}}
 	if e.TransmitBatch(now, one[:]) == 0 {
@@ -23,6 +25,8 @@ func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
 
 // TransmitBatch is Transmit for as many packets as may go, up to len(out), and returns the
 // number. The cost per packet is less, most of all where a PDC sends several in a row.
+//
+//uetcc:hot
 func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 	if !e.clock.even(now) {
 		return e.transmitBatchOdd(now, out)
@@ -50,11 +54,15 @@ func (e *Endpoint) TransmitBatch(now int64, out []Datagram) (n int) {
 func (e *Endpoint) grantsDue(now int64) bool { return e.credit != nil && e.credit.isDue(now) }
 
 // idle reports whether Transmit has nothing to give but grants of credit.
+//
+//uetcc:hot inlines nobounds
 func (e *Endpoint) idle() bool {
 	return e.pds.Idle() && e.source.unsent.head == 0 && !e.target.HasErrand()
 }
 
 // transmitOne gives any packet to send.
+//
+//uetcc:hot
 func (e *Endpoint) transmitOne(now int64, out *Datagram) bool {
 	if cap(out.Packet) < HeaderMax {
 		return false
@@ -64,6 +72,8 @@ func (e *Endpoint) transmitOne(now int64, out *Datagram) bool {
 }
 
 // transmitAny gives any packet to send but a grant of credit.
+//
+//uetcc:hot
 func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 	if e.pds.Transmit(now, buf, &e.out) {
 		o := &e.out
@@ -89,6 +99,8 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 // transmitRun gives several packets of the PDC whose turn it is, see [pdc.FastPath.TransmitRun].
 // The result is how many: 0 if the next packet is of another kind, or out, which is not empty, has no
 // room for headers.
+//
+//uetcc:hot
 func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	id, most := e.pds.Fast().NextSender()
 	if most > 1 {
@@ -126,6 +138,8 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 }
 
 // describeMiddles describes the packets of p in the last Run from k on. y writes the semantic headers.
+//
+//uetcc:hot
 func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle) {
 	x, mtu := e.pds.Fast().Run(), y.MTU()
 	h, _ := x.Handle(k)
@@ -151,6 +165,8 @@ func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Mid
 }
 
 // roomy returns how many at the front have room for the headers.
+//
+//uetcc:hot inlines nobounds
 func roomy(out []Datagram) int {
 	for i := range out {
 		if cap(out[i].Packet) < HeaderMax {
@@ -162,6 +178,8 @@ func roomy(out []Datagram) int {
 
 // describeEdges describes the packets of p in the last Run from k on: each an answer's data, or the
 // first or last packet of a message.
+//
+//uetcc:hot
 func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) {
 	x := e.pds.Fast().Run()
 	for i := range out {
@@ -194,6 +212,8 @@ func (s *source) describeOne(d *Datagram, buf []byte, at int, h uint64) {
 }
 
 // describe appends the semantic header to a data packet and names the payload.
+//
+//uetcc:hot
 func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	o := &e.out
 	out.TC, out.Size = o.TC, o.Size
@@ -219,6 +239,8 @@ func (s *source) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) 
 }
 
 // describeOwn appends the semantic header of a packet of a local message.
+//
+//uetcc:hot
 func (s *source) describeOwn(out *Datagram, buf []byte, at int, p msg.PacketHandle) {
 	n, y := s.sender.PutHeader(buf[at:], p)
 	out.Packet = buf[:at+n]

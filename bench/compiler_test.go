@@ -8,6 +8,7 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,12 +20,14 @@ import (
 
 // What the compiler says about the functions of some packages: go build with
 // -m=2 (escapes, inlining) and check_bce (bounds checks that are left).
-type diagnosis map[string]*function // by "package function", as in hot
+type diagnosis map[string]*function // by "package function"
 
 // A function is one of the source, with what was said about its lines.
 type function struct {
 	file        string
 	first, last int
+	hot         bool   // has a marker
+	must        demand // by the marker
 	inlines     bool
 	whyNot      string   // the reason if not
 	heap        []string // "file:line: what escapes or moves to the heap"
@@ -60,18 +63,69 @@ func (d diagnosis) parse(dir, pkg string) error {
 	}
 	for _, f := range p.GoFiles {
 		set := token.NewFileSet()
-		src, err := parser.ParseFile(set, filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution)
+		src, err := parser.ParseFile(set, filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
 		for _, decl := range src.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok {
 				file := filepath.ToSlash(filepath.Join(pkg, f))
-				d[pkg+" "+functionName(fn)] = &function{file: file, first: set.Position(fn.Pos()).Line, last: set.Position(fn.End()).Line}
+				x := &function{file: file, first: set.Position(fn.Pos()).Line, last: set.Position(fn.End()).Line}
+				if err := x.readMarker(fn); err != nil {
+					return err
+				}
+				d[pkg+" "+functionName(fn)] = x
 			}
 		}
 	}
 	return nil
+}
+
+// readMarker takes in what the comment of fn demands.
+func (f *function) readMarker(fn *ast.FuncDecl) error {
+	if fn.Doc == nil {
+		return nil
+	}
+	for _, c := range fn.Doc.List {
+		words := strings.Fields(c.Text)
+		if words[0] != marker {
+			continue
+		}
+		f.hot = true
+		for _, w := range words[1:] {
+			if demands[w] == 0 {
+				return fmt.Errorf("%s: %s: no demand %q", f.file, functionName(fn), w)
+			}
+			f.must |= demands[w]
+		}
+	}
+	return nil
+}
+
+// markedPackages are the packages of the module at root with marked functions.
+func markedPackages(root string) (packages []string, err error) {
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() && (!strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go")) {
+			return err
+		}
+		if e.IsDir() {
+			_, other := os.Stat(filepath.Join(path, "go.mod"))
+			if path != root && (other == nil || strings.HasPrefix(e.Name(), ".") || e.Name() == "testdata") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		pkg, err := filepath.Rel(root, filepath.Dir(path))
+		if pkg = filepath.ToSlash(pkg); strings.Contains(string(text), "\n"+marker) && !slices.Contains(packages, pkg) {
+			packages = append(packages, pkg)
+		}
+		return err
+	})
+	return packages, err
 }
 
 // functionName spells a function as the compiler does: f, T.f or (*T).f.

@@ -12,7 +12,7 @@
 // of the nested module bench/peers, so a ratio compares the same work. No test of this
 // repository depends on a measured time.
 //
-// The guards read the compiler's remarks about the functions listed in hot_test.go: still
+// The guards read the compiler's remarks about the functions marked //uetcc:hot: still
 // inlined, nothing escaping to the heap, and no pointers for the collector in the
 // functions' state.
 //

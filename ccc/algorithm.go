@@ -72,6 +72,8 @@ func (c *Context) Consult(p *Params, now int64, a Algorithm) {
 }
 
 // ask asks the user's algorithm of c, if all else lets data go.
+//
+//uetcc:hot
 func (m *Manager) ask(c *Context, now int64) {
 	if m.gates != nil || c.waits != 0 && c.refusal(m.p) == ReasonBacklog {
 		c.Consult(m.p, now, m.algOf(c))
@@ -80,6 +82,8 @@ func (m *Manager) ask(c *Context, now int64) {
 
 // spend takes bytes sent off the allowance of the user's algorithm, and asks again when the rest
 // is too little for a packet.
+//
+//uetcc:hot
 func (m *Manager) spend(c *Context, now, bytes int64) {
 	if c.allow = max(c.allow-bytes, -unlimited); c.allow < m.p.mtu || c.notBefore != 0 || m.gates != nil {
 		m.ask(c, now)
@@ -88,6 +92,8 @@ func (m *Manager) spend(c *Context, now, bytes int64) {
 
 // allowed is the number of packets of size bytes, of n (1 or more), that a user's algorithm lets
 // go before being asked again.
+//
+//uetcc:hot inlines
 func (c *Context) allowed(p *Params, now, size int64, n int) int {
 	switch {
 	case !c.bounded:

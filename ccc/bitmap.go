@@ -28,6 +28,8 @@ func (e *Entropy) penalise(p *EntropyParams, side []uint64, r Report) {
 // penalised value met; after a whole round of skipping a penalised value is taken. A
 // word without any unpenalised value is skipped at once, with all 16 values, so a
 // call looks at some tens of places at most.
+//
+//uetcc:hot
 func (e *Entropy) nextUnpenalised(p *EntropyParams, side []uint64) uint16 {
 	v := e.candidate()
 	for skipped := uint32(0); skipped < p.values; v = e.candidate() {

@@ -43,6 +43,8 @@ const maxCells = 4
 var moreCells = [1 << 8]uint8{EventSend: 1, EventACK: 2, EventNACK: 1, eventShow: 1}
 
 // cellsOf is the number of cells of a batch, with times.
+//
+//uetcc:hot inlines
 func cellsOf(events []Event) (n uint64) {
 	now := events[0].Now
 	for i := range events {

@@ -161,6 +161,8 @@ func (c *Context) Unbind(p *Params, now int64, l Left) (last bool) {
 
 // evaluate brings the state up to date, and the reason why data waits: the part of
 // [Context.Decide] needed in every event. Every event ends with evaluate.
+//
+//uetcc:hot nobounds
 func (c *Context) evaluate(p *Params, now int64) {
 	if p.credit {
 		c.credit.Settle(&p.rccc, now, c.waits)
@@ -175,6 +177,8 @@ func (c *Context) evaluate(p *Params, now int64) {
 
 // refusal is the reason against sending, except a user's algorithm; ReasonBacklog for
 // none.
+//
+//uetcc:hot
 func (c *Context) refusal(p *Params) Reason {
 	switch {
 	case c.waits == 0:
@@ -208,6 +212,8 @@ func (c *Context) mark(size int64, packets int32) {
 
 // unmark takes n packets of size bytes together out of the packets waiting for
 // retransmission. Both counters reach 0 together, or a size was wrong.
+//
+//uetcc:hot nobounds
 func (c *Context) unmark(n int32, size int64) {
 	if n == 0 && size == 0 {
 		return

@@ -42,6 +42,8 @@ type Decision struct {
 
 // Decide returns the bytes that may go at now, and the reason for not more, without
 // changing c.
+//
+//uetcc:hot nobounds
 func (c *Context) Decide(p *Params, now int64) Decision {
 	switch {
 	case c.life != lifeBound:
@@ -58,9 +60,13 @@ func (c *Context) Decide(p *Params, now int64) Decision {
 // Admits reports whether a packet of any size may go at once, by the last event, in
 // agreement with [Context.Decide]. Admits is quicker, and false under a user's
 // [Algorithm].
+//
+//uetcc:hot inlines nobounds
 func (c *Context) Admits() bool { return c.state == StateReady && !c.bounded }
 
 // bound is the common consent of all specified algorithms.
+//
+//uetcc:hot nobounds
 func (c *Context) bound(p *Params, now int64) Decision {
 	room, why := c.waits, ReasonBacklog
 	if p.window {
@@ -80,6 +86,8 @@ func (c *Context) bound(p *Params, now int64) Decision {
 }
 
 // consent limits room to the allowance of the user's algorithm.
+//
+//uetcc:hot inlines nobounds
 func (c *Context) consent(now, room int64, why Reason) Decision {
 	if c.notBefore > now && room > 0 {
 		return Decision{NotBefore: c.notBefore, Reason: ReasonPacing}
@@ -92,6 +100,8 @@ func (c *Context) consent(now, room int64, why Reason) Decision {
 
 // objection is the user's algorithm's objection to sending now. A future time goes
 // first: the algorithm is to be asked again then, at any allowance now.
+//
+//uetcc:hot inlines nobounds
 func (c *Context) objection(now int64) Reason {
 	switch {
 	case c.notBefore > now:
@@ -105,6 +115,8 @@ func (c *Context) objection(now int64) Reason {
 
 // windowRoom is the room left by NSCC, bytes: none below a whole MTU, so small
 // packets of one PDC do not starve the large packets of a second.
+//
+//uetcc:hot inlines nobounds
 func (c *Context) windowRoom(p *Params, waiting int64) int64 {
 	if !c.window.CanSend(&p.nscc, min(waiting, p.mtu)) {
 		return 0
@@ -115,6 +127,8 @@ func (c *Context) windowRoom(p *Params, waiting int64) int64 {
 // creditRoom is the room left by RCCC, bytes. Any positive balance admits a packet
 // of any size, so the last packet may overdraw the balance by up to the size minus
 // 1.
+//
+//uetcc:hot inlines nobounds
 func (c *Context) creditRoom(p *Params) int64 {
 	if !c.credit.CanSend() {
 		return 0

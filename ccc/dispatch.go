@@ -14,6 +14,8 @@ type Sent struct {
 }
 
 // OnNewData adds delta bytes of unsent data to a PDC and the context.
+//
+//uetcc:hot
 func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	at := m.seatAt(pdc)
 	if at == nil || pdc == 0 || at.context.rec.sole != pdc { // the only PDC's counters are the context's
@@ -54,6 +56,8 @@ func (m *Manager) OnWithdraw(pdc Handle, now, delta int64) {
 }
 
 // OnSend counts a packet being sent.
+//
+//uetcc:hot
 func (m *Manager) OnSend(pdc Handle, now int64, s Sent) {
 	if b := m.live(pdc); b != nil {
 		m.send(b, &m.seatOf(b).context, now, s)
@@ -61,6 +65,8 @@ func (m *Manager) OnSend(pdc Handle, now int64, s Sent) {
 }
 
 // Send is OnSend, and returns the fields of the packet's header (GetSendParams).
+//
+//uetcc:hot
 func (m *Manager) Send(pdc Handle, now int64, s Sent) SendParams {
 	b := m.live(pdc)
 	if b == nil {
@@ -91,6 +97,8 @@ func (m *Manager) send(b *member, c *Context, now int64, s Sent) {
 }
 
 // OnACK takes in an acknowledgement. a.Bytes may be lowered to the sent bytes.
+//
+//uetcc:hot
 func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 	b := m.live(pdc)
 	if b == nil {
@@ -137,6 +145,8 @@ func (m *Manager) OnOvertaking(pdc Handle, now, bytes int64) {
 }
 
 // OnNACK takes in the refusal of a packet of the PDC in flight.
+//
+//uetcc:hot
 func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 	b := m.live(pdc)
 	if b == nil {
@@ -156,6 +166,8 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 }
 
 // OnInferredLoss takes in the loss of a packet of the PDC in flight.
+//
+//uetcc:hot
 func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 	b := m.live(pdc)
 	if b == nil {
@@ -173,6 +185,8 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 }
 
 // OnCreditUpdate takes in a cumulative credit of total bytes for a PDC.
+//
+//uetcc:hot
 func (m *Manager) OnCreditUpdate(pdc Handle, now, total int64) {
 	if b := m.live(pdc); b != nil {
 		c := &m.seatOf(b).context
@@ -182,6 +196,8 @@ func (m *Manager) OnCreditUpdate(pdc Handle, now, total int64) {
 }
 
 // path chooses the entropy value of a packet.
+//
+//uetcc:hot
 func (m *Manager) path(b *member, at *seat, seq uint64) uint16 {
 	e, p := &at.entropy, &m.p.entropy
 	switch {
@@ -198,6 +214,8 @@ func (m *Manager) path(b *member, at *seat, seq uint64) uint16 {
 }
 
 // live is member, and counts the events of past lives.
+//
+//uetcc:hot inlines
 func (m *Manager) live(pdc Handle) *member {
 	b := m.member(pdc)
 	if b == nil {

@@ -205,6 +205,8 @@ func (e *Entropy) Init(p *EntropyParams, seed uint64) {
 }
 
 // Next returns the value for the next packet, new or sent again.
+//
+//uetcc:hot
 func (e *Entropy) Next(p *EntropyParams, side []uint64, at Progress) uint16 {
 	switch p.scheme {
 	case SchemeBitmap:
@@ -232,6 +234,8 @@ func (e *Entropy) inTurn(p *EntropyParams) uint16 {
 
 // Feedback tells the scheme about a value returned by [Entropy.Next]: the specification's
 // process_ev.
+//
+//uetcc:hot
 func (e *Entropy) Feedback(p *EntropyParams, side []uint64, now int64, r Report) {
 	switch p.scheme {
 	case SchemeBitmap:
@@ -264,6 +268,8 @@ func (e *Entropy) fixedFor(p *EntropyParams, key uint64) uint16 {
 func (e *Entropy) candidate() uint16 { return e.index ^ e.order }
 
 // advance moves the index; a new round has a new order.
+//
+//uetcc:hot inlines nobounds
 func (e *Entropy) advance(p *EntropyParams) {
 	if e.index = (e.index + 1) & p.mask; e.index == 0 {
 		e.reorder(p)

@@ -71,6 +71,8 @@ func (l *Loss) Report() Report { return Report{l.Entropy, FeedbackTimeout} }
 
 // OnNewData adds delta bytes of unsent data: a bound PDC was given more to send.
 // The context keeps the sum over the PDCs, and each PDC a part.
+//
+//uetcc:hot nobounds
 func (c *Context) OnNewData(p *Params, now, delta int64) {
 	c.add(delta)
 	c.evaluate(p, now)
@@ -91,6 +93,8 @@ func (c *Context) OnWithdraw(p *Params, now, delta int64) {
 // OnSend counts a packet of size bytes being sent: with rtx marked for
 // retransmission before, otherwise new. OnSend does not check the permission: a
 // recovery scheme may send against the window.
+//
+//uetcc:hot nobounds
 func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 	if rtx {
 		c.unmark(1, size)
@@ -107,6 +111,8 @@ func (c *Context) OnSend(p *Params, now, size int64, rtx bool) {
 
 // charge takes size bytes off the credit. Where nothing is enforced, a packet beyond the credit is
 // not charged: the debt would outlive the mode.
+//
+//uetcc:hot inlines nobounds
 func (c *Context) charge(size int64) {
 	if c.mode == ModeEnforce || c.credit.CanSend() {
 		c.credit.OnSend(size)
@@ -115,8 +121,11 @@ func (c *Context) charge(size int64) {
 
 // OnACK takes in an acknowledgement. Tell the path choice first:
 // [Entropy.Feedback] with [Ack.Report].
+//
+//uetcc:hot inlines nobounds
 func (c *Context) OnACK(p *Params, now int64, a Ack) { c.onACK(p, now, &a) }
 
+//uetcc:hot nobounds
 func (c *Context) onACK(p *Params, now int64, a *Ack) {
 	if a.RtxPackets != 0 {
 		c.unmark(int32(a.RtxPackets), a.RtxBytes)
@@ -137,6 +146,8 @@ func (c *Context) onACK(p *Params, now int64, a *Ack) {
 // OnNACK takes in the refusal of packets that are in flight and marks them for
 // retransmission. A refusal of any other packet must not come here. Tell the path
 // choice first: [Entropy.Feedback] with [Nack.Report].
+//
+//uetcc:hot nobounds
 func (c *Context) OnNACK(p *Params, now int64, n Nack) {
 	if c.steers(p) {
 		c.window.OnNACK(&p.nscc, now, n.Nack)
@@ -149,6 +160,8 @@ func (c *Context) OnNACK(p *Params, now int64, n Nack) {
 // OnInferredLoss takes in a concluded loss of a packet in flight and marks the
 // packet for retransmission. Tell the path choice too: [Entropy.Feedback] with
 // [Loss.Report].
+//
+//uetcc:hot nobounds
 func (c *Context) OnInferredLoss(p *Params, now int64, l Loss) {
 	if c.steers(p) {
 		c.window.OnInferredLoss(&p.nscc, l.Size)
@@ -159,6 +172,8 @@ func (c *Context) OnInferredLoss(p *Params, now int64, l Loss) {
 }
 
 // lose marks packets that were in flight for retransmission, once the window knows.
+//
+//uetcc:hot nobounds
 func (c *Context) lose(p *Params, now, size int64, packets int32, noPDC bool) {
 	c.mark(size, packets)
 	switch {
@@ -174,6 +189,8 @@ func (c *Context) lose(p *Params, now, size int64, packets int32, noPDC bool) {
 // OnCreditUpdate takes in a cumulative credit of total bytes (see
 // [rccc.Quanta.Extend]) and returns the increment in bytes, 0 for old news. Without
 // RCCC the total is only noted, for an interested [Algorithm].
+//
+//uetcc:hot nobounds
 func (c *Context) OnCreditUpdate(p *Params, now, total int64) int64 {
 	if !p.credit {
 		c.credit.Note(total)

@@ -32,6 +32,8 @@ type Gate struct {
 // trying again only if a competing sender or the owner succeeded in the meantime.
 // A reservation ends when the packet is counted as sent ([Manager.OnSend] with
 // Reserved) or by GiveBack.
+//
+//uetcc:hot inlines nobounds
 func (g *Gate) TryReserve(n int64) bool {
 	if n <= 0 {
 		return false
@@ -48,6 +50,8 @@ func (g *Gate) TryReserve(n int64) bool {
 }
 
 // GiveBack ends a reservation, or a part, that will not be used.
+//
+//uetcc:hot inlines nobounds
 func (g *Gate) GiveBack(n int64) { g.room.Add(n) }
 
 // Room returns the bytes free for reservation at the moment; negative when the

@@ -58,6 +58,8 @@ func newInbox(n int) inbox {
 }
 
 // push puts in all events or none, and reports whether the inbox had room.
+//
+//uetcc:hot
 func (q *inbox) push(events []Event) bool {
 	if len(events) == 0 {
 		return true
@@ -80,6 +82,8 @@ func (q *inbox) push(events []Event) bool {
 }
 
 // fill writes events to the cells from a ticket on.
+//
+//uetcc:hot
 func (q *inbox) fill(at uint64, events []Event) {
 	cells, mask, now := q.cells, q.mask(), events[0].Now
 	cells[at&mask] = cell{cellTime, now}
@@ -123,6 +127,8 @@ func (q *inbox) fill(at uint64, events []Event) {
 }
 
 // reserve returns the first of n consecutive tickets.
+//
+//uetcc:hot nobounds
 func (q *inbox) reserve(n uint64) (uint64, bool) {
 	size := int64(len(q.cells))
 	for {
@@ -167,6 +173,8 @@ func (q *inbox) ahead() {
 }
 
 // take returns the next cell of the batch, unchanged until the batch ends.
+//
+//uetcc:hot inlines
 func (q *inbox) take() *cell {
 	q.next++
 	return q.cell(q.next - 1)
@@ -182,6 +190,8 @@ func (q *inbox) view() *View {
 }
 
 // release hands back the cells read.
+//
+//uetcc:hot inlines
 func (q *inbox) release() {
 	if q.head.Load() != q.next {
 		q.head.Store(q.next)
@@ -201,6 +211,7 @@ func (q *inbox) start(ticket, n uint64) []cell {
 	return q.cells[at:min(at+n, at+mostCells, uint64(len(q.cells)))]
 }
 
+//uetcc:hot inlines
 func (q *inbox) turn(ticket uint64) *turn { return &q.turns[q.pair(ticket)] }
 
 // pair is the number of the pair of cells with a ticket's cell.

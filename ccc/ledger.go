@@ -43,11 +43,15 @@ const (
 )
 
 // tallyOf is up to tallyMost packets sent, acknowledgements, and marks.
+//
+//uetcc:hot inlines nobounds
 func tallyOf(sent, acks, marked int) tally {
 	return tally(sent | acks<<tallyAcks | marked<<tallyMarked)
 }
 
 // count counts t for c.
+//
+//uetcc:hot inlines nobounds
 func (m *Manager) count(c *Context, t tally) {
 	if c.rec.tally += t; c.rec.tally&tallyFull != 0 { // perhaps no room for more
 		m.carryTally(c)
@@ -58,6 +62,7 @@ func (m *Manager) count(c *Context, t tally) {
 // same however many an event counts.
 //
 //go:noinline
+//uetcc:hot
 func (m *Manager) carryTally(c *Context) {
 	full := c.rec.tally & tallyFull
 	c.rec.tally -= full
@@ -93,6 +98,8 @@ func (m *Manager) waitedFor(c *Context, why Reason) *int64 {
 // wait adds the time since the last event to the time of the reason holding data since then.
 // The sum is kept in the record, so the ledger need not be loaded; for a sum too large wait
 // returns false, and the caller calls carry.
+//
+//uetcc:hot inlines nobounds
 func (r *record) wait(now int64) bool {
 	d := now - r.last
 	if r.held != r.kept || uint64(d)|uint64(r.waited) > math.MaxInt32 {

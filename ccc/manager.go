@@ -312,6 +312,8 @@ func (m *Manager) seatOf(b *member) *seat { return m.seatAt(b.handle) }
 
 // seatAt is seatOf by the PDC's handle: a pointer and not an index, which saves the compiler a
 // register. Where the PDC is not bound it is any seat, or nil.
+//
+//uetcc:hot inlines
 func (m *Manager) seatAt(pdc Handle) *seat {
 	if i := int(pdc.Index()); i < len(m.homes) {
 		if j := int(m.homes[i]); j < len(m.seats) {

@@ -55,6 +55,8 @@ func (b *member) fly(bytes int64, n int) {
 }
 
 // count takes the counters of c, which serves no other PDC.
+//
+//uetcc:hot inlines nobounds
 func (b *member) count(c *Context) {
 	b.due, b.sent, b.heard = c.waits, 0, -c.window.Inflight()-c.rtxBacklog
 	b.rtxBacklog, b.waitingRtx, b.inflightPackets = c.rtxBacklog, c.waitingRtx, c.inflightPkts
@@ -85,6 +87,8 @@ func (b *member) acknowledge(a *Ack) {
 
 // hear takes packets out of flight. False, without a change, if bytes are negative or more
 // than a truthful destination can report.
+//
+//uetcc:hot inlines nobounds
 func (b *member) hear(bytes int64, packets int32) bool {
 	if uint64(bytes) > uint64(b.most()) {
 		return false
@@ -98,6 +102,8 @@ func (b *member) hear(bytes int64, packets int32) bool {
 func (b *member) most() int64 { return b.sent - b.heard + rcvdUnit - 1 }
 
 // cut is an acknowledgement of no more bytes than that, as acknowledge would cut it.
+//
+//uetcc:hot nobounds
 func (b *member) cut(a nscc.PlainAck) nscc.PlainAck {
 	if uint64(a.Bytes()) <= uint64(b.most()) {
 		return a

@@ -55,6 +55,8 @@ type Event struct {
 // without others in between. A call costs two atomic operations besides the events, and
 // waits for cache lines under way between cores: post events together that came
 // together.
+//
+//uetcc:hot
 func (m *Manager) Post(events ...Event) bool {
 	taken := m.inbox.push(events)
 	// The owner's word comes first: the word changes seldom, and the words read by
@@ -84,6 +86,8 @@ func (m *Manager) letGo() {
 }
 
 // Drain handles posted events. An owner that stays calls Drain now and then.
+//
+//uetcc:hot
 func (m *Manager) Drain() {
 	q := &m.inbox
 	for q.ready() {
@@ -93,6 +97,8 @@ func (m *Manager) Drain() {
 }
 
 // apply handles the events of a batch.
+//
+//uetcc:hot
 func (m *Manager) apply(q *inbox) {
 	for q.next != q.end {
 		c := q.take()

@@ -42,6 +42,7 @@ func (r *repsRing) take(slot uint8) uint16 {
 	return r.value[slot]
 }
 
+//uetcc:hot
 func (e *Entropy) feedREPS(p *EntropyParams, now int64, r Report) {
 	g := &e.ring
 	if r.Feedback == FeedbackTimeout && !g.frozen && g.explore == 0 {
@@ -55,6 +56,7 @@ func (e *Entropy) feedREPS(p *EntropyParams, now int64, r Report) {
 	}
 }
 
+//uetcc:hot
 func (e *Entropy) nextREPS(p *EntropyParams) uint16 {
 	g := &e.ring
 	switch {

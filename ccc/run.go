@@ -83,6 +83,8 @@ type RunParams struct {
 // The state afterwards is bit for bit the state after OnACK, Decide and Send, except for the
 // time of the last event if now is earlier, and for the calls of an Algorithm: a single Allow
 // after the acknowledgements.
+//
+//uetcc:hot
 func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 	at, n := m.seatAt(pdc), x.Most
 	if at == nil || !m.runs || uint(x.Acks) > RunMax || uint(n) > RunMax {
@@ -154,6 +156,8 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 }
 
 // plainState is the state of a plain context, with a full window or not.
+//
+//uetcc:hot inlines nobounds
 func (c *Context) plainState(full bool) State {
 	switch {
 	case c.waits == 0:
@@ -168,6 +172,7 @@ func (c *Context) plainState(full bool) State {
 // as not to cost Exchange registers.
 //
 //go:noinline
+//uetcc:hot
 func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 	c, packets, marks := &at.context, int32(0), 0
 	for i := range x.News[:x.Acks] {
@@ -185,12 +190,16 @@ func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 }
 
 // believes reports whether so much can have been received: no more than is in flight.
+//
+//uetcc:hot inlines nobounds
 func (c *Context) believes(a nscc.PlainAck) bool {
 	return uint64(a.Bytes()) < uint64(c.window.Inflight()+rcvdUnit)
 }
 
 // takeAny takes an acknowledgement in as OnCreditUpdate and OnACK do, and tells all that listen
 // of it.
+//
+//uetcc:hot
 func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
 	c, p, news, fixed := &at.context, m.p, a.PlainAck, at.context.rec.fixed
 	if p.credit {
@@ -215,6 +224,8 @@ func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
 }
 
 // credited takes in the credit that an acknowledgement brings, and the end of the startup.
+//
+//uetcc:hot nobounds
 func (c *Context) credited(p *Params, now int64, a *PlainAck) {
 	if a.Credited {
 		c.credit.OnCreditUpdate(&p.rccc, a.Credit.Extend(c.credit.Cum()))
@@ -227,6 +238,8 @@ func (c *Context) credited(p *Params, now int64, a *PlainAck) {
 
 // exchangeAny is the rest of Exchange where not the window alone has a say, for n packets, once the
 // acknowledgements, counted by t, are taken in.
+//
+//uetcc:hot
 func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x *Run) bool {
 	c, p := &at.context, m.p
 	x.RunParams = RunParams{}
@@ -272,6 +285,8 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x
 // lent is the number of packets of size bytes, of n (1 or more), up to the one that spends the
 // credit. Without credit, in a mode that lets packets go all the same, the number is 1: each asks for
 // an acknowledgement.
+//
+//uetcc:hot inlines nobounds
 func (c *Context) lent(size int64, n int) int {
 	if credit := c.credit.Credit(); credit < size*int64(n) {
 		return max(int((credit+size-1)/size), 1)
@@ -281,6 +296,8 @@ func (c *Context) lent(size int64, n int) int {
 
 // CreditTargets fills in the [SendParams].CreditTarget of each of the packets, of size bytes, that
 // Exchange has just let go on a PDC: as many as there are targets.
+//
+//uetcc:hot
 func (m *Manager) CreditTargets(pdc Handle, size int64, targets []int64) {
 	at := m.seatAt(pdc)
 	if at == nil {
@@ -302,6 +319,7 @@ func (m *Manager) CreditTargets(pdc Handle, size int64, targets []int64) {
 // to cost Exchange registers.
 //
 //go:noinline
+//uetcc:hot
 func (m *Manager) choose(pdc Handle, at *seat, size int64, paths []uint16) {
 	e, p := &at.entropy, &m.p.entropy
 	if c := &at.context; c.how&(howFeeds|howFixed) == 0 && c.rec.sole == pdc {
@@ -328,6 +346,8 @@ func (m *Manager) choose(pdc Handle, at *seat, size int64, paths []uint16) {
 }
 
 // fly counts n new packets in flight, but for the window.
+//
+//uetcc:hot inlines nobounds
 func (c *Context) fly(bytes int64, n int) {
 	c.waits -= bytes
 	c.inflightPkts += int32(n)
@@ -336,6 +356,7 @@ func (c *Context) fly(bytes int64, n int) {
 // become brings a plain context into a new state. Out of line for the same reason.
 //
 //go:noinline
+//uetcc:hot
 func (m *Manager) become(c *Context, s State) {
 	why := ReasonBacklog
 	if s == StateActive {

@@ -3,6 +3,8 @@
 package ccc
 
 // settle brings everything around context c up to date. Every event ends here.
+//
+//uetcc:hot
 func (m *Manager) settle(c *Context, now int64) {
 	if c.rec.custom {
 		m.ask(c, now)
@@ -11,6 +13,8 @@ func (m *Manager) settle(c *Context, now int64) {
 }
 
 // arrange is settle once an algorithm of the user's has been asked.
+//
+//uetcc:hot
 func (m *Manager) arrange(c *Context, now int64) {
 	r := &c.rec
 	if (c.state >= StateActive) != r.busy {
@@ -28,6 +32,8 @@ func (m *Manager) arrange(c *Context, now int64) {
 }
 
 // turn keeps the number of contexts with something to send.
+//
+//uetcc:hot inlines
 func (m *Manager) turn(c *Context) {
 	r := &c.rec
 	if r.busy = !r.busy; r.busy {

@@ -49,6 +49,8 @@ const viewWords = 15 + reasons
 // Refresh never waits: without an owner of the manager the snapshot is there on
 // return, else as soon as the owner drains the inbox. False means a full inbox. A
 // snapshot costs running traffic nothing until asked for.
+//
+//uetcc:hot inlines
 func (m *Manager) Refresh(h Handle, v *View) bool {
 	return m.Post(Event{Kind: eventShow, PDC: h, view: v})
 }

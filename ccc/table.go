@@ -79,6 +79,8 @@ func NewTable(n int, names bool, seed uint64) (*Table, error) {
 }
 
 // Lookup returns the context of k, 0 without one.
+//
+//uetcc:hot
 func (t *Table) Lookup(k *Key) Handle {
 	var key table.Key
 	k.fill(&key)
@@ -161,6 +163,8 @@ func (t *Table) NameAny(h Handle, peer netip.Addr) (id uint8, err error) {
 }
 
 // ByID returns the context named {peer, id}, 0 without one.
+//
+//uetcc:hot
 func (t *Table) ByID(peer netip.Addr, id uint8) Handle {
 	key := idKey(peer, id)
 	return Handle(t.ids.Lookup(&key))

@@ -50,6 +50,8 @@ func (m *Manager) NextDeadline() (int64, bool) {
 // wait: with [ReasonCredit] send a Credit Request with [Context.CreditTarget], with
 // [ReasonPacing] the next packet may go. Call Tick until the zero Handle. A time before an
 // earlier Tick's counts as the earlier Tick's.
+//
+//uetcc:hot
 func (m *Manager) Tick(now int64) (Handle, Reason) {
 	due := m.extra.due
 	if due == nil {

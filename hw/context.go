@@ -92,6 +92,8 @@ func (c *Context) Commit(v Control) {
 
 // SetCwnd gives the device a window in bytes. With less than the bytes in flight nothing
 // new leaves. Without [FeatureWindow] SetCwnd changes nothing.
+//
+//uetcc:hot inlines nobounds
 func (c *Context) SetCwnd(bytes int64) {
 	if c.on&FeatureWindow != 0 {
 		c.space.Store64(c.base+Reg.Cwnd.Offset, uint64(bytes))
@@ -106,6 +108,8 @@ func (c *Context) SetCwnd(bytes int64) {
 // commit belongs to the generation before, even if stored after the commit. So after a
 // [Context.Commit] of another generation wait until [Context.State] names the generation,
 // and give a total above [Context.CreditUsed].
+//
+//uetcc:hot inlines nobounds
 func (c *Context) SetCredit(quanta uint64) {
 	if c.on&FeatureCredit != 0 {
 		c.space.Store64(c.base+Reg.Credit.Offset, quanta)

@@ -52,6 +52,8 @@ func (d *Device) Doorbell(i int) (Doorbell, error) {
 // nothing, and an older index is ignored. The word goes to the context's record
 // first: where a page's doorbell is overtaken by the next doorbell, the device
 // still finds the index in the record.
+//
+//uetcc:hot nobounds
 func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
 	w := doorbellWord(index, DoorbellTX, generation, c.index)
 	b.space.Flush()

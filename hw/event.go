@@ -93,6 +93,8 @@ func (e *Event) last() uint64 {
 }
 
 // setHead reads words 0 to 3.
+//
+//uetcc:hot inlines nobounds
 func (e *Event) setHead(w0, w1 uint64) {
 	e.Type, e.Subtype, e.Flags, e.Generation = EventType(w0), uint8(w0>>8), uint8(w0>>16), uint8(w0>>24)
 	e.Context = uint32(w0 >> 32)
@@ -100,6 +102,8 @@ func (e *Event) setHead(w0, w1 uint64) {
 }
 
 // setRest reads words 4 to 7.
+//
+//uetcc:hot inlines nobounds
 func (e *Event) setRest(w2, w3 uint64) {
 	e.Words = [3]uint32{uint32(w2), uint32(w2 >> 32), uint32(w3)}
 	e.Coalesced, e.Port = uint16(w3>>32), uint8(w3>>48)

@@ -55,6 +55,8 @@ func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 
 // Drain moves new events to buf, oldest first, and returns the number. The entries go
 // back to the device in one store for the whole batch.
+//
+//uetcc:hot
 func (r *Ring) Drain(buf []Event) (n int) {
 	entries, at, phase := r.entries, r.at, r.phase
 	for ; n < len(buf); n++ {

@@ -49,6 +49,8 @@ func (d *SoftDevice) ringAt(i int) uint32 { return d.at.rings + uint32(i)*KindEv
 // context, the time and a serial number. The ring is the context's number modulo the
 // number of rings; the engine sees consecutive events of the same ring at once. If the
 // ring is full or off an event is lost, and the context's next event says so.
+//
+//uetcc:hot
 func (d *SoftDevice) Post(events ...Event) {
 	d.count(events)
 	for len(events) > 0 {
@@ -92,6 +94,8 @@ func (d *SoftDevice) put(i uint8, events []Event) (n int) {
 // mark makes the marks of the events before the first event of a ring other than i, and
 // returns the number. A mark is the device's part of an event: flags and generation in the
 // lower half, as in word 0, the serial number in the upper half.
+//
+//uetcc:hot
 func (d *SoftDevice) mark(i uint8, events []Event) (n int) {
 	for n < len(events) {
 		context := events[n].Context
@@ -113,6 +117,8 @@ func (d *SoftDevice) mark(i uint8, events []Event) (n int) {
 // the start of a batch fill leaves out the first entry's last word, stored by put after all
 // entries. The order is backwards because the engine polls the first entry: written first,
 // the entry's line would go back to the engine before the remaining writes.
+//
+//uetcc:hot
 func (r *softRing) fill(events []Event, marks *[32]uint64, now uint32, begins bool) {
 	to := r.entries[r.at:]
 	to = to[:min(len(to), len(events), len(marks))]

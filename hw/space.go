@@ -64,9 +64,13 @@ func isSpace(b []byte) bool {
 func (m *Memory) Size() uint32 { return uint32(len(m.words)) * 8 }
 
 // Load64 implements [Space].
+//
+//uetcc:hot inlines
 func (m *Memory) Load64(off uint32) uint64 { return atomic.LoadUint64(&m.words[off>>3]) }
 
 // Store64 implements [Space].
+//
+//uetcc:hot inlines
 func (m *Memory) Store64(off uint32, v uint64) { atomic.StoreUint64(&m.words[off>>3], v) }
 
 // Load32 implements [Space].

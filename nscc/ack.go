@@ -80,6 +80,8 @@ func markBits(marked bool) (b ackBits) {
 }
 
 // MakePlainAck returns an acknowledgement with the given fields of an [Ack].
+//
+//uetcc:hot inlines nobounds
 func MakePlainAck(bytes, rtt int64, ecn bool) PlainAck {
 	return PlainAck{signal{bytes, rtt, markBits(ecn)}}
 }
@@ -91,6 +93,8 @@ func (a PlainAck) Bytes() int64 { return a.bytes }
 func (a PlainAck) ECN() bool { return a.bits.marked() }
 
 // Marks is the number of marks, 0 or 1.
+//
+//uetcc:hot inlines nobounds
 func (a PlainAck) Marks() uint64 { return uint64(a.bits / markBit) }
 
 // Ack returns a as an [Ack].
@@ -99,6 +103,8 @@ func (a PlainAck) Ack() Ack { return Ack{Bytes: a.bytes, RTT: a.rtt, ECN: a.ECN(
 // OnACK takes in an acknowledgement that arrived at now. UE Specification 1.0.x,
 // section 3.6.13: counters, penalty, base round trip, delay average, quick adapt,
 // a step of four cases, application of the accumulated increase.
+//
+//uetcc:hot nobounds
 func (w *Window) OnACK(p *Params, now int64, a Ack) {
 	s := signal{a.Bytes, a.RTT, markBits(a.ECN) | ackBits(a.Pend&pendMask)<<pendShift | ackBits(a.Kind)<<kindShift}
 	if a.Restore {
@@ -108,10 +114,14 @@ func (w *Window) OnACK(p *Params, now int64, a Ack) {
 }
 
 // OnPlainACK is [Window.OnACK] of a plain acknowledgement, handed over in registers.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) OnPlainACK(p *Params, now int64, a PlainAck) { w.onACK(p, now, a.signal) }
 
 // onACK is OnACK. Every branch is either rarely taken or predictable, changing no faster than
 // the path does; the differences between the four cases come from the table.
+//
+//uetcc:hot nobounds
 func (w *Window) onACK(p *Params, now int64, s signal) {
 	s.rtt -= w.base
 	if uint64(s.bytes|s.rtt)|uint64(s.bits) >= p.usual {
@@ -151,6 +161,8 @@ func (w *Window) onACK(p *Params, now int64, s signal) {
 }
 
 // count takes n acknowledged bytes out of flight and into the counters.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) count(n int64) {
 	w.ignored += uint64(n)
 	w.achieved += n
@@ -167,6 +179,8 @@ func (w *Window) did(a Action) { w.outcome = outcome{action: a} }
 // streak counts the bytes acknowledged in a row at about no delay. The result is more than
 // the window if the bytes, or a fast increase under way, allow a step of fast increase. No
 // branch: none could be predicted here.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) streak(d *quadrant, n, q int64) int64 {
 	run := w.run + n&d.countMask
 	if q >= d.clearAt {
@@ -178,6 +192,8 @@ func (w *Window) streak(d *quadrant, n, q int64) int64 {
 
 // fastIncrease grows the window by a share of the acknowledged bytes and returns the window
 // with the fraction of a byte lost in rounding.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) fastIncrease(p *Params, n int64) float64 {
 	cwnd := min(float64(w.cwnd)+float64(p.fastScale*float64(n)), float64(w.maxWnd))
 	w.cwnd = int64(cwnd)
@@ -189,6 +205,8 @@ func (w *Window) fastIncrease(p *Params, n int64) float64 {
 // decrease cuts the window by the average delay's excess over the target and returns the
 // window with the fraction of a byte lost in rounding. The average is above the target, so
 // not 0.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) decrease(p *Params, now int64) float64 {
 	excess := (w.avg - float64(p.target)) / w.avg
 	factor := max(1-float64(p.gamma*excess), p.maxMDJump)
@@ -202,6 +220,8 @@ func (w *Window) decrease(p *Params, now int64) float64 {
 // fulfil applies the accumulated increase to the window when enough bytes or a period
 // have passed, and eta once a period. cwnd is the window with the fraction left over by the
 // acknowledgement's cut or fast increase, so an event drops less than a byte in all.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) fulfil(p *Params, now int64, cwnd, incr float64) {
 	add := 0.0
 	if now-w.lastAdjust >= p.adjustPeriod {

@@ -11,6 +11,8 @@ func (w *Window) skip() {
 // quickAdapt sets the window to the bytes acknowledged in the period that ends
 // now, unless the period is the first or much was acknowledged, and reports
 // whether.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) quickAdapt(p *Params) bool {
 	if w.qaEnd == 0 || w.achieved >= int64(w.maxWnd)>>p.qaGate {
 		return false
@@ -25,6 +27,8 @@ func (w *Window) quickAdapt(p *Params) bool {
 
 // openPeriod begins a quick-adapt period: one base round trip and one target
 // delay.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) openPeriod(p *Params, now int64) {
 	w.achieved = 0
 	w.qaEnd = now + w.base + p.target

@@ -26,6 +26,8 @@ var filterNames = [...]string{"recorded", "ewma", "forgetting"}
 func (f Filter) String() string { return enum.Name(filterNames[:], f) }
 
 // average moves the average by a fixed share of the sample.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) average(p *Params, sample int64) float64 {
 	w.avg = float64(p.gain*float64(sample)) + float64(p.keep*w.avg)
 	return w.avg

@@ -31,6 +31,8 @@ type Nack struct {
 // refusals of anything else. A reason other than a trim only takes the packet out
 // of flight, good also for packets leaving without a verdict (a context torn
 // down, a recovery scheme of the embedder's).
+//
+//uetcc:hot nobounds
 func (w *Window) OnNACK(p *Params, now int64, n Nack) {
 	n.Size = clampBytes(n.Size)
 	if p.profile.htsim() {

@@ -29,6 +29,8 @@ const pendMask = 0x7f
 // penalise takes pend/128 of n newly acknowledged bytes, still counted as in flight, off the
 // window. pend = 0, from the restore flag, brings back the window saved by the first
 // penalty. See [PenaltyRule].
+//
+//uetcc:hot inlines nobounds
 func (w *Window) penalise(p *Params, n, pend int64) {
 	if pend == 0 {
 		if w.saved != 0 {

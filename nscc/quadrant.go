@@ -59,6 +59,8 @@ func (c *Config) quadrants(k Constants) [quadrants]quadrant {
 
 // sample is the delay entered into the average: q, or draining where the queue behind is
 // going away. No branch: see [Window.streak].
+//
+//uetcc:hot inlines nobounds
 func (d *quadrant) sample(q, draining int64) int64 {
 	if q <= d.drainAbove {
 		draining = q

@@ -64,6 +64,8 @@ func (r Retransmits) Unambiguous(echo bool) bool {
 // not moved on, or the destination claims the whole time or more, or names the largest
 // service time, also meaning any longer. Otherwise a single answer could lower the base round
 // trip of a path, and so the ceiling of the window, to nothing.
+//
+//uetcc:hot inlines nobounds
 func RTT(arrival, sent int64, s ServiceTime) int64 {
 	if s == math.MaxUint16 {
 		return 0

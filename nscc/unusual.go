@@ -10,6 +10,8 @@ const usual = 1 << 32
 // penalty or its end, no sample, a new base round trip, FilterForgetting, an increase to
 // hold. The rtt of s is the excess over the base round trip. The result is an ordinary signal
 // for onACK to go on with, or false if nothing is left to do.
+//
+//uetcc:hot nobounds
 func (w *Window) unusual(p *Params, now int64, s signal) (signal, bool) {
 	s.rtt += w.base
 	if p.profile != ProfileSpec {
@@ -42,6 +44,8 @@ func (w *Window) unusual(p *Params, now int64, s signal) (signal, bool) {
 
 // held reports whether an increase has to wait: the destination penalises, or the
 // window is not full, before the bytes of the acknowledgement are out of flight.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) held(p *Params, b ackBits) bool {
 	return b.pend() != 0 || p.onlyFull && w.inflight+p.mtu <= w.cwnd
 }

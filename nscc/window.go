@@ -85,6 +85,8 @@ func (w *Window) InitCached(p *Params, now, baseRTT int64) {
 // inflight + MTU <= cwnd. Asking for a whole MTU keeps the small packets of one
 // PDC from starving the large packets of a second; only the htsim profiles ask for
 // size.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) CanSend(p *Params, size int64) bool {
 	if !p.exact {
 		size = p.mtu
@@ -93,13 +95,19 @@ func (w *Window) CanSend(p *Params, size int64) bool {
 }
 
 // Full reports whether the window has no room for a whole MTU.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) Full(p *Params) bool { return w.cwnd-w.inflight < p.mtu }
 
 // OnSend counts a packet of size bytes as in flight, first transmission or not.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) OnSend(size int64) { w.inflight += size }
 
 // OnSendRun is OnSend for packets of size bytes each, at most most and 2^30, until
 // the window is full. The result is the number of packets.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) OnSendRun(p *Params, size int64, most int) (n int) {
 	most = min(most, 1<<30) // times size is in range
 	room := w.cwnd - w.inflight
@@ -119,6 +127,8 @@ func (w *Window) OnSendRun(p *Params, size int64, most int) (n int) {
 // ask for an immediate acknowledgement: no further MTU fits, or the whole window
 // is less than the destination collects before answering; with ProfileAdaptive
 // less than four times as much.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) AckRequest(p *Params) bool {
 	return w.Full(p) || w.cwnd < p.ackTrigger || w.cwnd < p.ackAll && int64(w.maxWnd) < adaptiveLong*p.ackAll
 }
@@ -126,10 +136,14 @@ func (w *Window) AckRequest(p *Params) bool {
 // OnUnmark puts size bytes back in flight: a packet that OnNACK or OnInferredLoss
 // took out has been acknowledged before a retransmission, and the coming OnACK
 // subtracts the bytes once more. Call OnUnmark before the OnACK.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) OnUnmark(size int64) { w.inflight += size }
 
 // OnInferredLoss shrinks the window by a packet of size bytes timed out or found
 // missing; with ProfileAdaptive by more, where queues overflow.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) OnInferredLoss(p *Params, size int64) { w.lose(p, clampBytes(size)) }
 
 func (w *Window) lose(p *Params, size int64) {
@@ -146,9 +160,13 @@ func (w *Window) lose(p *Params, size int64) {
 }
 
 // Cwnd is the window, bytes.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) Cwnd() int64 { return w.cwnd }
 
 // Inflight is the number of bytes in flight; see [Window] for its bounds.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) Inflight() int64 { return w.inflight }
 
 // BaseRTT is the smallest round trip seen, ticks: the argument for a later
@@ -157,6 +175,8 @@ func (w *Window) BaseRTT() int64 { return w.base }
 
 // SampleBase lowers the base round trip to the sample of a probe, ticks. Samples
 // <= 0 are none. OnACK lowers the base by the acknowledgements' samples.
+//
+//uetcc:hot inlines nobounds
 func (w *Window) SampleBase(p *Params, rtt int64) {
 	if rtt > 0 && rtt < w.base {
 		w.lowerByProbe(p, rtt)

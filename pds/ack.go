@@ -46,6 +46,8 @@ func (a *Ack) ProbeOpaque() uint16 { return uint16(a.Offset) }
 
 // Decode sets a from the front of b and returns the length of the header. The
 // errors are [ErrTruncated] and [ErrType]; a is then unchanged.
+//
+//uetcc:hot nobounds
 func (a *Ack) Decode(b []byte) (int, error) {
 	if len(b) < AckLen {
 		return 0, ErrTruncated
@@ -57,6 +59,7 @@ func (a *Ack) Decode(b []byte) (int, error) {
 	return AckLen, nil
 }
 
+//uetcc:hot inlines
 func (a *Ack) get(b *[AckLen]byte) {
 	p := binary.BigEndian.Uint16(b[:])
 	a.Next, a.Flags = NextHdr(p>>7&0xf), Flags(p)&ackFlags
@@ -66,6 +69,7 @@ func (a *Ack) get(b *[AckLen]byte) {
 	a.DPDCID, a.SPDCID = PDCID(ids), PDCID(ids>>16)
 }
 
+//uetcc:hot inlines
 func (a *Ack) put(b *[AckLen]byte, t Type) {
 	binary.BigEndian.PutUint16(b[:], joinPrologue(t, a.Next, a.Flags&ackFlags))
 	binary.BigEndian.PutUint16(b[2:], uint16(a.Offset))
@@ -75,6 +79,8 @@ func (a *Ack) put(b *[AckLen]byte, t Type) {
 }
 
 // AppendTo appends a to b.
+//
+//uetcc:hot
 func (a *Ack) AppendTo(b []byte) []byte {
 	b = extend(b, AckLen)
 	a.put((*[AckLen]byte)(b[len(b)-AckLen:]), TypeACK)

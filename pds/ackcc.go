@@ -42,6 +42,8 @@ func (a *AckCC) SACKBase() PSN { return a.CACK.Add(int32(a.SACKOffset)) }
 
 // NSCC sets s from the congestion state and reports whether the state is for
 // NSCC; otherwise s is unchanged.
+//
+//uetcc:hot inlines nobounds
 func (a *AckCC) NSCC(s *NSCCState) bool {
 	if a.CCType != CCNSCC {
 		return false
@@ -55,6 +57,8 @@ func (a *AckCC) SetNSCC(s *NSCCState) { a.CCType = CCNSCC; s.put(&a.State) }
 
 // Credit sets s from the congestion state and reports whether the state is for
 // receiver credit; otherwise s is unchanged.
+//
+//uetcc:hot inlines nobounds
 func (a *AckCC) Credit(s *CreditState) bool {
 	if a.CCType != CCCredit {
 		return false
@@ -68,6 +72,8 @@ func (a *AckCC) SetCredit(s *CreditState) { a.CCType = CCCredit; s.put(&a.State)
 
 // Decode sets a from the front of b and returns the length of the header. The
 // errors are [ErrTruncated] and [ErrType]; a is then unchanged.
+//
+//uetcc:hot inlines nobounds
 func (a *AckCC) Decode(b []byte) (int, error) {
 	if len(b) < AckCCLen {
 		return 0, ErrTruncated
@@ -90,6 +96,8 @@ func (a *AckCC) get(b *[AckCCLen]byte) (int, error) {
 }
 
 // AppendTo appends a to b. The only call is the one of put, so AppendTo inlines.
+//
+//uetcc:hot
 func (a *AckCC) AppendTo(b []byte) []byte {
 	b = append(b, make([]byte, AckCCLen)...)
 	a.put((*[AckCCLen]byte)(b[len(b)-AckCCLen:]))

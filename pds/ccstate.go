@@ -49,6 +49,7 @@ func (s *NSCCState) Decode(b []byte) (int, error) {
 	return CCStateLen, nil
 }
 
+//uetcc:hot inlines nobounds
 func (s *NSCCState) get(b *[CCStateLen]byte) {
 	v := binary.BigEndian.Uint64(b[:])
 	s.ServiceTime = uint16(v >> 48)
@@ -58,6 +59,7 @@ func (s *NSCCState) get(b *[CCStateLen]byte) {
 	s.OOOCount = uint16(v)
 }
 
+//uetcc:hot inlines nobounds
 func (s *NSCCState) put(b *[CCStateLen]byte) {
 	received := uint64(s.RcvdBytes & maxUint24)
 	v := uint64(s.ServiceTime)<<48 | uint64(s.CwndPend&0x7f)<<40 | received<<16 | uint64(s.OOOCount)
@@ -107,11 +109,13 @@ func (s *CreditState) Decode(b []byte) (int, error) {
 	return CCStateLen, nil
 }
 
+//uetcc:hot inlines nobounds
 func (s *CreditState) get(b *[CCStateLen]byte) {
 	v := binary.BigEndian.Uint64(b[:])
 	s.Credit, s.OOOCount = uint32(v>>40), uint16(v)
 }
 
+//uetcc:hot inlines nobounds
 func (s *CreditState) put(b *[CCStateLen]byte) {
 	binary.BigEndian.PutUint64(b[:], uint64(s.Credit&maxUint24)<<40|uint64(s.OOOCount))
 }

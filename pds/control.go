@@ -63,6 +63,8 @@ func (c *Control) StartPSN() PSN { return c.PSN - PSN(c.Info.PSNOffset()) }
 
 // Decode sets c from the front of b and returns the length of the header. The
 // errors are [ErrTruncated] and [ErrType]; c is then unchanged.
+//
+//uetcc:hot nobounds
 func (c *Control) Decode(b []byte) (int, error) {
 	if len(b) < ControlLen {
 		return 0, ErrTruncated

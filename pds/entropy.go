@@ -25,6 +25,8 @@ type Entropy struct {
 
 // Decode sets e from the front of b and returns the length of the header. The
 // only error is [ErrTruncated].
+//
+//uetcc:hot inlines nobounds
 func (e *Entropy) Decode(b []byte) (int, error) {
 	if len(b) < EntropyLen {
 		return 0, ErrTruncated

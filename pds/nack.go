@@ -44,6 +44,8 @@ func (n *Nack) PktID() uint32 { return uint32(n.PSN) }
 
 // Decode sets n from the front of b and returns the length of the header. The
 // errors are [ErrTruncated] and [ErrType]; n is then unchanged.
+//
+//uetcc:hot nobounds
 func (n *Nack) Decode(b []byte) (int, error) {
 	if len(b) < NackLen {
 		return 0, ErrTruncated
@@ -66,6 +68,7 @@ func (n *Nack) get(b []byte) {
 	n.Payload = binary.BigEndian.Uint32(b[12:])
 }
 
+//uetcc:hot inlines
 func (n *Nack) put(b []byte, t Type) {
 	b = b[:NackLen:NackLen]
 	binary.BigEndian.PutUint16(b, joinPrologue(t, n.Next, n.Flags&nackFlags))
@@ -77,6 +80,8 @@ func (n *Nack) put(b []byte, t Type) {
 }
 
 // AppendTo appends n to b.
+//
+//uetcc:hot
 func (n *Nack) AppendTo(b []byte) []byte {
 	b = extend(b, NackLen)
 	n.put(b[len(b)-NackLen:], TypeNACK)

@@ -11,6 +11,8 @@ import "encoding/binary"
 
 // PatchRetx sets or clears the retransmission flag of any packet but UUD_REQ
 // and TSS, packets without the flag.
+//
+//uetcc:hot inlines nobounds
 func PatchRetx(b []byte, on bool) error {
 	t, err := PeekType(b)
 	switch {
@@ -44,6 +46,8 @@ func PatchAR(b []byte, on bool) error {
 // PatchClearPSN sets the clear_psn_offset of a request to name clear. The error
 // is [ErrClearOffset] when clear is after the packet's PSN or more than 32768
 // before.
+//
+//uetcc:hot
 func PatchClearPSN(b []byte, clear PSN) error {
 	if err := patchable(b); err != nil {
 		return err

@@ -26,6 +26,8 @@ type Prologue struct {
 
 // Decode sets p from the front of b and returns the length of the header. The
 // only error is [ErrTruncated]; reserved types are left to Validate.
+//
+//uetcc:hot inlines nobounds
 func (p *Prologue) Decode(b []byte) (int, error) {
 	if len(b) < PrologueLen {
 		return 0, ErrTruncated
@@ -76,6 +78,8 @@ func joinPrologue(t Type, n NextHdr, f Flags) uint16 {
 
 // PeekType returns the type of the packet whose PDS or TSS header begins b. The
 // error is [ErrTruncated] for an empty b, [ErrType] for a reserved type.
+//
+//uetcc:hot inlines nobounds
 func PeekType(b []byte) (Type, error) {
 	if len(b) == 0 {
 		return 0, ErrTruncated

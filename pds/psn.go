@@ -11,12 +11,18 @@ type PSN uint32
 
 // Diff returns p - q modulo 2^32 as a signed number: positive when p is after
 // q. At a distance of exactly 2^31 the sign says nothing.
+//
+//uetcc:hot inlines nobounds
 func (p PSN) Diff(q PSN) int32 { return int32(p - q) }
 
 // After reports whether p comes after q.
+//
+//uetcc:hot inlines nobounds
 func (p PSN) After(q PSN) bool { return p.Diff(q) > 0 }
 
 // Add returns the PSN n packets after p, or before p when n is negative.
+//
+//uetcc:hot inlines nobounds
 func (p PSN) Add(n int32) PSN { return p + PSN(n) }
 
 // maxStartOffset is the largest psn_offset: the field has 12 bits.

@@ -63,6 +63,8 @@ func (r *Request) StartPSN() PSN { return r.PSN - PSN(r.Info.PSNOffset()) }
 
 // Decode sets r from the front of b and returns the length of the header. The
 // errors are [ErrTruncated] and [ErrType]; r is then unchanged.
+//
+//uetcc:hot nobounds
 func (r *Request) Decode(b []byte) (int, error) {
 	if len(b) < RequestLen {
 		return 0, ErrTruncated
@@ -89,6 +91,8 @@ func (r *Request) Decode(b []byte) (int, error) {
 
 // DecodeRest is Decode for b known to be a RUD_REQ or ROD_REQ without [FlagSYN].
 // DecodeRest does not set Type and Next, and cannot fail.
+//
+//uetcc:hot inlines nobounds
 func (r *Request) DecodeRest(b *[RequestLen]byte) {
 	r.PSN = PSN(binary.BigEndian.Uint32(b[4:]))
 	r.ClearOffset = int16(binary.BigEndian.Uint16(b[2:]))
@@ -98,6 +102,8 @@ func (r *Request) DecodeRest(b *[RequestLen]byte) {
 }
 
 // DecodeRestCC is DecodeRest for a RUD_CC_REQ or ROD_CC_REQ.
+//
+//uetcc:hot inlines nobounds
 func (r *Request) DecodeRestCC(b *[RequestCCLen]byte) {
 	const (
 		front = uint64(requestFlags)<<48 | 1<<48 - 1 // flags, clear_psn_offset, psn
@@ -110,6 +116,8 @@ func (r *Request) DecodeRestCC(b *[RequestCCLen]byte) {
 }
 
 // AppendTo appends r to b.
+//
+//uetcc:hot
 func (r *Request) AppendTo(b []byte) []byte {
 	n := r.Len()
 	b = extend(b, n)

@@ -50,6 +50,7 @@ type SACK struct {
 
 const sackLen = 12
 
+//uetcc:hot inlines
 func (s *SACK) get(b *[sackLen]byte) {
 	flags := binary.LittleEndian.Uint16(b[0:]) & 0xff0f // as the two fields lie in memory
 	s.CCFlags, s.MPR = uint8(flags), uint8(flags>>8)
@@ -58,6 +59,7 @@ func (s *SACK) get(b *[sackLen]byte) {
 	s.Bitmap = binary.BigEndian.Uint64(b[4:])
 }
 
+//uetcc:hot inlines
 func (s *SACK) put(b *[sackLen]byte) {
 	b[0], b[1] = uint8(s.CCType)<<4|s.CCFlags&0xf, s.MPR
 	binary.BigEndian.PutUint16(b[2:], uint16(s.SACKOffset))

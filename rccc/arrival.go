@@ -35,6 +35,8 @@ func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 // would ask for.
 //
 // Report data when committed to memory, so credit follows the host's speed.
+//
+//uetcc:hot
 func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool {
 	s := r.t.find(h)
 	if s == nil {
@@ -71,6 +73,8 @@ func (r *Receiver) Credit(h Handle) (cum int64, ok bool) {
 }
 
 // Target returns the newest target of the sender named h, in bytes, 0 when gone.
+//
+//uetcc:hot inlines
 func (r *Receiver) Target(h Handle) int64 {
 	if s := r.t.find(h); s != nil {
 		return s.target

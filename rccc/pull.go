@@ -72,6 +72,8 @@ func (p *pullPolicy) Start(now int64) int64 { return now }
 
 // Update makes a sender active if in need of credit or owed an answer, idle if ahead
 // of the target by less than W.
+//
+//uetcc:hot
 func (p *pullPolicy) Update(t *Senders, i Slot, owed bool) {
 	s := &t.slab[i]
 	switch {
@@ -84,6 +86,8 @@ func (p *pullPolicy) Update(t *Senders, i Slot, owed bool) {
 }
 
 // Next serves the head of the active list, or else of the idle list.
+//
+//uetcc:hot
 func (p *pullPolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 	if t.active.n == 0 {
 		return p.serveIdle(t, pace)

@@ -26,6 +26,8 @@ func QuantaOf(total int64) Quanta { return Quanta(total>>8) & wireMask }
 // result is below ref when q is older or equal, above ref when q is newer; a
 // total exactly half the range away counts as older. Bits above the wire's 24
 // are ignored.
+//
+//uetcc:hot inlines
 func (q Quanta) Extend(ref int64) int64 {
 	near := ref >> 8
 	ahead := int32(uint32(q)-uint32(near)) << (32 - wireBits) >> (32 - wireBits)

@@ -134,10 +134,14 @@ func (r *Receiver) SetFactor(f float64) {
 
 // Deadline returns the next time for [Receiver.Poll], in nanoseconds, and false when only
 // an arrival can bring work.
+//
+//uetcc:hot inlines
 func (r *Receiver) Deadline() (int64, bool) { return r.due, r.awake }
 
 // Poll makes one decision if due. Call Poll until false. A late call is harmless: no burst
 // makes up for lost time.
+//
+//uetcc:hot
 func (r *Receiver) Poll(now int64) (Grant, bool) {
 	now = min(now, deadline.End)
 	for r.awake && now >= r.due {

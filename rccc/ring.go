@@ -11,6 +11,8 @@ type ring struct {
 }
 
 // pushBack appends i, which is in no ring.
+//
+//uetcc:hot inlines
 func (t *Senders) pushBack(r *ring, i Slot) {
 	s := &t.links[i]
 	if r.n == 0 {
@@ -25,6 +27,8 @@ func (t *Senders) pushBack(r *ring, i Slot) {
 }
 
 // unlink takes i out of r.
+//
+//uetcc:hot inlines
 func (t *Senders) unlink(r *ring, i Slot) {
 	s := t.links[i]
 	t.links[s.prev].next = s.next

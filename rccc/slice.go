@@ -55,6 +55,8 @@ func (p *slicePolicy) Start(now int64) int64 {
 
 // Update makes a sender active, from the next slice on: no sender has more credit than
 // asked for, so a sender asking for more has demand, and the rest are owed an answer.
+//
+//uetcc:hot
 func (p *slicePolicy) Update(t *Senders, i Slot, _ bool) {
 	if s := &t.slab[i]; s.list != ListActive {
 		s.stamp = p.number
@@ -64,6 +66,8 @@ func (p *slicePolicy) Update(t *Senders, i Slot, _ bool) {
 
 // Next serves the next sender of the slice, in the order of joining; the last
 // one's grant carries the wait for the next slice.
+//
+//uetcc:hot
 func (p *slicePolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 	if t.active.n == 0 {
 		return Grant{}, false

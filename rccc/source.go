@@ -58,6 +58,8 @@ func (s *Source) Init(p *Params) {
 }
 
 // CanSend reports whether a packet may leave, of any size.
+//
+//uetcc:hot inlines nobounds
 func (s *Source) CanSend() bool { return s.credit > 0 }
 
 // Credit returns the balance in bytes. After an overdraft by the last packet the balance
@@ -72,14 +74,20 @@ func (s *Source) Cum() int64 { return s.cum }
 func (s *Source) Startup() bool { return s.is.has(startup) }
 
 // OnSend charges a packet of size nominal bytes, new or retransmitted.
+//
+//uetcc:hot inlines nobounds
 func (s *Source) OnSend(size int64) { s.credit -= size }
 
 // OnACK takes an acknowledgement as the sign that the destination knows the context: the
 // startup ends.
+//
+//uetcc:hot inlines nobounds
 func (s *Source) OnACK() { s.endStartup() }
 
 // OnLoss is called after a packet was marked for retransmission, because the
 // destination refused it or the source concluded a loss: the startup ends.
+//
+//uetcc:hot nobounds
 func (s *Source) OnLoss() { s.endStartup() }
 
 // OnNoPDC is OnLoss for a packet of size bytes for which the destination had no
@@ -87,6 +95,8 @@ func (s *Source) OnLoss() { s.endStartup() }
 // so the startup goes on and the packet's charge is given back. After the startup only
 // the packet's debt is given back: a source whose new delivery context is refused again
 // and again must not sink.
+//
+//uetcc:hot nobounds
 func (s *Source) OnNoPDC(p *Params, size int64) {
 	if s.Startup() {
 		s.credit = min(s.credit+size, p.initialCredit)
@@ -107,6 +117,8 @@ func (s *Source) endStartup() {
 // Credit control packet (see [Quanta.Extend]) and returns the increment in bytes: total
 // minus the known total. 0 means no news: a duplicate, an overtaken message, or a jump
 // impossible for an honest destination. The balance grows by the increment up to W.
+//
+//uetcc:hot nobounds
 func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	s.endStartup()
 	step := total - s.cum
@@ -128,6 +140,8 @@ func (s *Source) Note(total int64) { s.cum = total }
 // Target returns the cumulative credit that the source would like to reach, in bytes, a
 // whole number of quanta. Call Target after the packet carrying the target was charged
 // and left the backlog. A target below Cum means no demand.
+//
+//uetcc:hot nobounds
 func (s *Source) Target(p *Params, d Demand) int64 {
 	want := d.Backlog + d.Rtx
 	if d.Cwnd > 0 {

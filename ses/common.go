@@ -50,6 +50,8 @@ type Common struct {
 const commonLen = 12
 
 // get takes the common fields from the front of a header.
+//
+//uetcc:hot inlines nobounds
 func (c *Common) get(b *[commonLen]byte) {
 	what := binary.LittleEndian.Uint16(b[0:]) & (flagsMask<<8 | opcodeMask) // as the two fields lie in memory
 	c.Opcode, c.Flags, c.Version = Opcode(what), Flags(what>>8), b[1]>>6
@@ -59,6 +61,8 @@ func (c *Common) get(b *[commonLen]byte) {
 }
 
 // mustFit panics unless every field fits the place on the wire.
+//
+//uetcc:hot inlines nobounds
 func (c *Common) mustFit() {
 	pid := uint32(c.PIDonFEP) | uint32(c.Index)
 	if uint32(c.Opcode)>>6|uint32(c.Version)>>2|uint32(c.Flags)>>6|uint32(c.JobID)>>24|pid>>12 != 0 {
@@ -67,6 +71,8 @@ func (c *Common) mustFit() {
 }
 
 // put is the inverse of get, with v as bytes 2 and 3. The fields must fit.
+//
+//uetcc:hot inlines nobounds
 func (c *Common) put(b *[commonLen]byte, v uint16) {
 	b[0], b[1] = byte(c.Opcode), c.Version<<6|byte(c.Flags)
 	binary.BigEndian.PutUint16(b[2:], v)

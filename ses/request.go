@@ -36,6 +36,8 @@ func (t RestartToken) word() uint64 { return uint64(t.Initiator)<<32 | uint64(t.
 //
 // Errors: [ErrForm] when f is not a request form, [ErrTruncated]; the request is then
 // unchanged.
+//
+//uetcc:hot nobounds
 func (r *Request) Decode(f Form, b []byte) (n int, err error) {
 	if f == FormStandard && len(b) >= StandardLen && Opcode(b[0]&opcodeMask).IsPlain() {
 		r.Form = f
@@ -45,6 +47,8 @@ func (r *Request) Decode(f Form, b []byte) (n int, err error) {
 }
 
 // decode is Decode for all but the plain standard header, the most frequent.
+//
+//uetcc:hot
 func (r *Request) decode(f Form, b []byte) (n int, err error) {
 	if !f.IsRequest() {
 		return 0, ErrForm
@@ -72,6 +76,8 @@ func (r *Request) decode(f Form, b []byte) (n int, err error) {
 }
 
 // decodeStandard reads the standard form of any opcode.
+//
+//uetcc:hot nobounds
 func (r *Request) decodeStandard(b *[StandardLen]byte) {
 	r.Standard.get(b)
 	switch {
@@ -96,6 +102,8 @@ func (r *Request) decodeExtension(ext []byte) {
 
 // AppendTo appends header and extension to b, in the form r.Form. AppendTo panics for
 // any other form.
+//
+//uetcc:hot
 func (r *Request) AppendTo(b []byte) []byte {
 	if r.Form == FormStandard && r.Opcode.IsPlain() {
 		return r.Standard.AppendTo(b)

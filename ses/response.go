@@ -58,6 +58,7 @@ type Verdict struct {
 	ReturnCode ReturnCode
 }
 
+//uetcc:hot inlines nobounds
 func (v *Verdict) get(w uint16) {
 	v.List = List(w >> 14)
 	v.Opcode = ResponseOpcode(w >> 8 & 0x3f)
@@ -120,6 +121,8 @@ type Response struct {
 
 // Decode reads a response; n is [ResponseLen]. The only error is
 // [ErrTruncated].
+//
+//uetcc:hot nobounds
 func (h *Response) Decode(b []byte) (n int, err error) {
 	if len(b) < ResponseLen {
 		return 0, ErrTruncated
@@ -137,6 +140,8 @@ func (h *Response) get(b *[ResponseLen]byte) {
 }
 
 // AppendTo appends the response to b.
+//
+//uetcc:hot
 func (h *Response) AppendTo(b []byte) []byte {
 	b, tail := extend(b, ResponseLen)
 	p := (*[ResponseLen]byte)(tail)

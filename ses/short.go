@@ -6,6 +6,7 @@ import "encoding/binary"
 
 // The short forms of a request, see [FormSmall] and [FormMedium].
 
+//uetcc:hot nobounds
 func (r *Request) decodeSmall(b *[smallLen]byte) {
 	s := &r.Standard
 	s.Common.get((*[commonLen]byte)(b[:]))
@@ -25,6 +26,7 @@ func (r *Request) appendSmall(b []byte) []byte {
 	return b
 }
 
+//uetcc:hot nobounds
 func (r *Request) decodeMedium(b *[mediumLen]byte) {
 	s := &r.Standard
 	s.Common.get((*[commonLen]byte)(b[:]))

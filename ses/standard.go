@@ -47,6 +47,8 @@ type Standard struct {
 
 // Decode reads a standard header; n is [StandardLen]. The only error is
 // [ErrTruncated].
+//
+//uetcc:hot inlines nobounds
 func (h *Standard) Decode(b []byte) (n int, err error) {
 	if len(b) < StandardLen {
 		return 0, ErrTruncated

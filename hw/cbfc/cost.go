@@ -24,6 +24,8 @@ func (c Cost) Validate() error {
 
 // Credits returns the cost of a frame: (bytes + overhead) / credit size, rounded
 // up, and at least 1.
+//
+//uetcc:hot inlines
 func (c Cost) Credits(bytes int64) int64 {
 	return max(1, (bytes+c.Overhead+c.CreditSize-1)/c.CreditSize)
 }

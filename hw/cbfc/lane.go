@@ -48,16 +48,22 @@ type Tx struct {
 // credit, and on a transmitter that is less than 1,982 blocks past its limit. The
 // rule cannot tell n blocks too many from 4,096 - n left: it lets 2,048 blocks go
 // without any credit.
+//
+//uetcc:hot inlines nobounds
 func (t *Tx) CanSend(n int64) bool {
 	room := (t.limit - t.sent - uint16(n)) & totalMask
 	return t.open && uint64(n) <= MaxGrant && room <= MaxGrant
 }
 
 // OnSend counts a packet of n blocks as sent.
+//
+//uetcc:hot inlines nobounds
 func (t *Tx) OnSend(n int64) { t.sent = (t.sent + uint16(n)) & totalMask }
 
 // OnFlowControl takes the FCCL of a flow control packet for this lane. The value is
 // absolute: a lost packet costs only time.
+//
+//uetcc:hot inlines nobounds
 func (t *Tx) OnFlowControl(fccl uint16) { t.limit, t.open = fccl&totalMask, true }
 
 // FCTBS returns the total of blocks sent, modulo 4096.
@@ -91,6 +97,8 @@ func newRx(buffer int64) (Rx, error) {
 // Receive stores a packet of n blocks and reports true, or discards it, counts
 // an overrun and reports false for lack of room. A loss can only make a
 // receiver grant too little, so an overrun means a faulty transmitter.
+//
+//uetcc:hot inlines nobounds
 func (r *Rx) Receive(n int64) bool {
 	if n < 0 || n > r.buffer-r.occupied {
 		r.overruns++
@@ -110,6 +118,8 @@ func (r *Rx) Release(n int64) { r.occupied -= max(0, min(n, r.occupied)) }
 func (r *Rx) OnFlowControl(fctbs uint16) { r.abr = fctbs & totalMask }
 
 // FCCL returns the limit to announce: (ABR + min(2048, free)) mod 4096.
+//
+//uetcc:hot inlines nobounds
 func (r *Rx) FCCL() uint16 {
 	return (r.abr + uint16(min(MaxGrant, r.buffer-r.occupied))) & totalMask
 }

@@ -10,6 +10,8 @@ type Receiver struct {
 }
 
 // OnFrame counts a stored frame of the given cost.
+//
+//uetcc:hot inlines nobounds
 func (r *Receiver) OnFrame(credits int64) { r.Consumed = (r.Consumed + uint32(credits)) & counterMask }
 
 // OnDrain counts a frame of the given cost as drained from the buffer.
@@ -19,6 +21,8 @@ func (r *Receiver) OnDrain(credits int64) { r.Freed = (r.Freed + uint32(credits)
 // the credits of lost frames, freed thereby. A CC_Update must not
 // overtake frames of its channel: overtaken frames would be freed twice until
 // the next CC_Update.
+//
+//uetcc:hot inlines nobounds
 func (r *Receiver) OnCCUpdate(consumed uint32) (lost int64) {
 	d := (consumed - r.Consumed) & counterMask
 	r.Freed = (r.Freed + d) & counterMask

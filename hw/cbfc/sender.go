@@ -72,6 +72,8 @@ func (s *Sender) vc(vc int) *SenderVC {
 func (s *Sender) InUse() int64 { return s.inUse }
 
 // CanSend reports whether a frame of the given cost may start on channel vc.
+//
+//uetcc:hot inlines
 func (s *Sender) CanSend(vc int, credits int64) bool {
 	v := s.vc(vc)
 	return v != nil && credits >= 0 && credits <= v.Limit-v.InUse() &&
@@ -80,6 +82,8 @@ func (s *Sender) CanSend(vc int, credits int64) bool {
 
 // OnSend counts a frame of the given cost as sent on channel vc. Only after
 // [Sender.CanSend].
+//
+//uetcc:hot inlines
 func (s *Sender) OnSend(vc int, credits int64) {
 	v := &s.vcs[vc]
 	v.Consumed = (v.Consumed + uint32(credits)) & counterMask
@@ -89,6 +93,8 @@ func (s *Sender) OnSend(vc int, credits int64) {
 // OnCFUpdate takes the R_CF a CF_Update carries for channel vc. The value
 // is absolute. A value above the credits in use comes from a faulty or restarted
 // receiver, changes nothing, and returns false.
+//
+//uetcc:hot inlines
 func (s *Sender) OnCFUpdate(vc int, freed uint32) bool {
 	v := s.vc(vc)
 	if v == nil {

@@ -21,6 +21,8 @@ type Stamps struct {
 // Network returns (t4 - t1) - (t3 - t2): the network's share of the round trip.
 // The result is 0 where a coarse or drifting clock makes the residence the longer
 // of the two.
+//
+//uetcc:hot inlines nobounds
 func (s Stamps) Network(t4 uint32) uint32 {
 	total, residence := t4-s.ReqSend, s.RespSend-s.ReqRecv
 	if residence > total {

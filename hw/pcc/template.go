@@ -74,6 +74,8 @@ type TemplateCounters struct{ TX, RTT uint32 }
 
 // OnEvent takes an event and returns the flow's rate. The first event ever, of
 // whatever type, only starts the flow.
+//
+//uetcc:hot nobounds
 func (f *Template) OnEvent(p *TemplateParams, e *Event, n *TemplateCounters) Decision {
 	if f.Rate == 0 {
 		f.Rate, f.MinRTT = p.NewFlowRate, initialMinRTT
@@ -97,6 +99,8 @@ func (f *Template) OnEvent(p *TemplateParams, e *Event, n *TemplateCounters) Dec
 }
 
 // onRTT takes a sample and moves the rate one step.
+//
+//uetcc:hot nobounds
 func (f *Template) onRTT(p *TemplateParams, e *Event) {
 	end := e.Time
 	if p.OneWay {
@@ -112,6 +116,8 @@ func (f *Template) onRTT(p *TemplateParams, e *Event) {
 
 // next returns the rate that follows from the last sample, before clamping.
 // A notification waits for a sample; many between two samples count once.
+//
+//uetcc:hot nobounds
 func (f *Template) next(p *TemplateParams, busy bool) Rate {
 	u := fxp16(p.UpdateFactor)
 	if busy {

@@ -72,6 +72,8 @@ type ZTR struct {
 
 // OnEvent takes an event and returns the flow's rate. The first event ever, of
 // whatever type, only starts the flow.
+//
+//uetcc:hot nobounds
 func (f *ZTR) OnEvent(p *ZTRParams, e *Event) Decision {
 	if f.Rate == 0 {
 		*f = ZTR{
@@ -99,6 +101,8 @@ func (f *ZTR) OnEvent(p *ZTRParams, e *Event) Decision {
 }
 
 // onRTT takes a sample and moves the rate one step.
+//
+//uetcc:hot nobounds
 func (f *ZTR) onRTT(p *ZTRParams, e *Event) {
 	f.onAnswer()
 	f.RTT = e.Network(e.Time)
@@ -121,6 +125,8 @@ func (f *ZTR) learn(p *ZTRParams, now uint32) {
 }
 
 // next returns the rate that follows from the last sample, before clamping.
+//
+//uetcc:hot nobounds
 func (f *ZTR) next(p *ZTRParams, now uint32) Rate {
 	expected := f.expected(p)
 	severe, late := f.RTT >= p.MaxDelay, f.RTT > expected
@@ -151,6 +157,8 @@ func (f *ZTR) next(p *ZTRParams, now uint32) Rate {
 // expected returns the round trip in nanoseconds up to which the network counts
 // as uncongested at the current rate. Slow flows may see a deeper queue, in
 // proportion to 1/sqrt(rate), so many flows share fairly.
+//
+//uetcc:hot inlines nobounds
 func (f *ZTR) expected(p *ZTRParams) uint32 {
 	root := uint64(math.Sqrt(float64(uint64(f.Rate) << 12))) // 65,536 at line rate
 	inverse := uint64(1) << 32 / root                        // fxp16

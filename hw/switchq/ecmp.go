@@ -27,6 +27,8 @@ func Flow(src, dst netip.Addr, protocol uint8) uint32 {
 //
 // The hash is a 32-bit finaliser with full avalanche, of the family in htsim;
 // real switches hash as the vendor chose.
+//
+//uetcc:hot inlines nobounds
 func Uplink(salt, flow uint32, entropy uint16, n int) int {
 	h := mix(flow ^ mix(uint32(entropy)^salt))
 	return int(uint64(h) * uint64(n) >> 32)

@@ -37,6 +37,8 @@ func (l *lane) push(p Packet) {
 }
 
 // pop takes the oldest packet; the lane must not be empty.
+//
+//uetcc:hot inlines
 func (l *lane) pop() Packet {
 	p := l.buf[l.head&uint32(len(l.buf)-1)].packet()
 	l.head++

@@ -81,6 +81,8 @@ func (i *Ingress) Bytes() int64 { return i.bytes }
 
 // Arrive counts size bytes in at time now. Arrive asks for a pause above xOFF,
 // and again when half of the last pause is over and packets still come.
+//
+//uetcc:hot inlines nobounds
 func (i *Ingress) Arrive(p *PFCParams, now, size int64) PFCFrame {
 	i.bytes += size
 	if i.bytes <= p.c.XOff || i.paused && i.until-now > p.c.Pause/2 {
@@ -91,6 +93,8 @@ func (i *Ingress) Arrive(p *PFCParams, now, size int64) PFCFrame {
 }
 
 // Leave counts size bytes out. Leave asks for a resume once below xON.
+//
+//uetcc:hot inlines nobounds
 func (i *Ingress) Leave(p *PFCParams, size int64) PFCFrame {
 	i.bytes -= size
 	if i.bytes >= p.c.XOn || !i.paused {

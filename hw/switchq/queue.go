@@ -122,6 +122,8 @@ func (q *Queue) Imbalance() (packets, bytes int64) {
 // Enqueue offers pkt to the queue. On [Dropped] the dropped packet has the handle lost:
 // with [VictimCoin] not necessarily the arriving packet. rnd is used only for the coin
 // and otherwise may be nil.
+//
+//uetcc:hot
 func (q *Queue) Enqueue(p *Params, pkt Packet, rnd rand.Source) (v Verdict, lost uint32) {
 	size := int64(pkt.Size)
 	q.in++
@@ -151,6 +153,8 @@ func (q *Queue) Enqueue(p *Params, pkt Packet, rnd rand.Source) (v Verdict, lost
 
 // overflow chooses the victim between pkt and the newest waiting packet and
 // trims or drops it.
+//
+//uetcc:hot
 func (q *Queue) overflow(p *Params, pkt Packet, rnd rand.Source) (Verdict, uint32) {
 	low := &q.low
 	if p.c.Victim == VictimCoin && low.n > 0 && rnd.Uint64()>>63 != 0 {
@@ -167,6 +171,7 @@ func (q *Queue) overflow(p *Params, pkt Packet, rnd rand.Source) (Verdict, uint3
 	return q.trim(p, pkt)
 }
 
+//uetcc:hot
 func (q *Queue) trim(p *Params, pkt Packet) (Verdict, uint32) {
 	left := min(pkt.Size, p.c.HeaderBytes)
 	q.cut += int64(pkt.Size - left)
@@ -194,6 +199,8 @@ func (q *Queue) drop(pkt Packet) (Verdict, uint32) {
 // its share, then TC_low; classes in paused stay. Dequeue reports false when nothing may
 // leave. A packet of TC_low is marked here, by the bytes waiting behind the packet. rnd
 // is used only between the two ECN thresholds.
+//
+//uetcc:hot
 func (q *Queue) Dequeue(p *Params, paused ClassSet, rnd rand.Source) (Packet, bool) {
 	low := q.low.n > 0 && !paused.Has(ClassLow)
 	if q.ahead > 0 {
@@ -221,6 +228,8 @@ func (q *Queue) Dequeue(p *Params, paused ClassSet, rnd rand.Source) (Packet, bo
 }
 
 // left counts a packet out.
+//
+//uetcc:hot inlines
 func (q *Queue) left(pkt Packet) Packet {
 	q.out++
 	q.outBytes += int64(pkt.Size)
@@ -229,6 +238,8 @@ func (q *Queue) left(pkt Packet) Packet {
 
 // marks decides on CE by the bytes left: not up to the minimum, always above
 // the maximum, in between with a probability that rises in proportion.
+//
+//uetcc:hot
 func (q *Queue) marks(p *Params, rnd rand.Source) bool {
 	left := q.low.bytes
 	if left <= p.c.ECNMin || p.c.NoECN {

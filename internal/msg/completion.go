@@ -14,6 +14,8 @@ import (
 // fails. The consequences are in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
+//
+//uetcc:hot
 func (in *Initiator) RxRsp(now int64, p PacketHandle, f ses.Form, b []byte, ev *Event) (n int, err error) {
 	m := in.answered(p, 1)
 	if m == nil {
@@ -35,6 +37,8 @@ func (in *Initiator) RxRsp(now int64, p PacketHandle, f ses.Form, b []byte, ev *
 // [Initiator.RxAck] for the n - 1 packets before last. Confirm is only for a response that says
 // all is well, to a message that goes on or ends well with the response; ev has to be zero.
 // Otherwise Confirm reports false and has changed nothing.
+//
+//uetcc:hot
 func (in *Initiator) Confirm(last PacketHandle, n uint32, b uint64, ev *Event) bool {
 	i := int(slotOf(last.Message()))
 	if i >= len(in.messages) {
@@ -71,6 +75,8 @@ func (m *message) expected(w uint64) bool {
 // acknowledged without a response, meaning success. The consequences are in ev.
 //
 // Errors: [ErrStale]; then nothing has changed.
+//
+//uetcc:hot
 func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error {
 	m := in.answered(p, n)
 	if m == nil {
@@ -157,6 +163,8 @@ func (in *Initiator) Cancel(now int64, h ses.Handle, ev *Event) error {
 
 // answered counts n packets in flight, from p on, as answered, and returns the message, nil
 // without such packets.
+//
+//uetcc:hot
 func (in *Initiator) answered(p PacketHandle, n uint32) *message {
 	m := in.of(p.Message())
 	if m == nil || m.outstanding < n || !m.inFlight(p) || n > 1 && p.packet()+n > m.sent {

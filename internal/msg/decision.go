@@ -39,6 +39,8 @@ type Decision struct {
 
 // IsDefault reports whether the initiator may learn the answer from a cumulative
 // acknowledgement alone: success, and no data.
+//
+//uetcc:hot inlines nobounds
 func (d *Decision) IsDefault() bool {
 	return !d.NACK && !d.Guaranteed && (d.Action == ses.ActionPlace || d.Action == ses.ActionNone)
 }

@@ -36,12 +36,16 @@ const grantHead = head(headMask &^ (0xffff<<32 | uint64(flagsOnly)<<48))
 
 // grantAt returns the place of the grant for an address and a key. Only grants of passed
 // packets are kept, so peers cannot choose collisions.
+//
+//uetcc:hot inlines
 func (t *Target) grantAt(key uint64, at uint32) *grant {
 	i := (key ^ uint64(bits.ReverseBytes32(at))) * 0x9e3779b97f4a7c15 >> 32
 	return &t.grants[i&uint64(len(t.grants)-1)]
 }
 
 // allow lets later writes pass as r has, the first packet of its message.
+//
+//uetcc:hot
 func (t *Target) allow(r *ses.Request, p *plan) {
 	if r.Form == ses.FormStandard && r.Opcode == ses.OpcodeWrite {
 		g, x := t.grantAt(r.Key, atOf(r)), &t.regions[slotOf(p.region)]
@@ -69,6 +73,8 @@ type Expected struct {
 // except the first. Otherwise Expect reports false, and the request is for Receive. Nothing
 // has changed: once the packet counts as arrived, [Target.Take] does the work of Receive.
 // near is as in [Target.Follow], the quicker call in the middle of a message.
+//
+//uetcc:hot
 func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bool {
 	*x = Expected{}
 	if v.flags()&ses.FlagSOM == 0 {
@@ -93,6 +99,8 @@ func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bo
 }
 
 // expectLater is Expect for a packet behind the first of a message.
+//
+//uetcc:hot
 func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expected) bool {
 	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
 	if m.differs(v, v.head()&^(head(ses.FlagEOM)<<48), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.requestLength() {
@@ -112,6 +120,8 @@ func (t *Target) expectLater(v *StandardView, near uint16, a Arrival, x *Expecte
 }
 
 // Take counts the bytes of the request just described by Expect in x as arrived.
+//
+//uetcc:hot
 func (t *Target) Take(v *StandardView, a Arrival, x *Expected) {
 	m := x.m
 	if g := x.g; g != nil {

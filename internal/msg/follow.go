@@ -16,6 +16,8 @@ import "github.com/uetcc/uetcc/ses"
 //
 // near is the low 16 bits of a.Peer as given by the packet. near finds the message before
 // anything else is known about the peer; with a wrong near, Follow returns nil.
+//
+//uetcc:hot
 func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Record {
 	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
 	if m.differs(v, v.head(), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.requestLength() {
@@ -34,6 +36,8 @@ func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Record {
 
 // Place counts n bytes from offset off as arrived: PayloadLength and MessageOffset of the
 // request for which [Target.Follow] has just returned m. The bytes belong at address.
+//
+//uetcc:hot inlines nobounds
 func (m *Record) Place(off, n uint32) (address, cookie uint64) {
 	m.seen += n
 	return m.base + uint64(off), m.cookie
@@ -41,6 +45,8 @@ func (m *Record) Place(off, n uint32) (address, cookie uint64) {
 
 // differs returns 0 if a packet with this head repeats the previous packet of m, but for
 // the lengths. The comparison is a single expression, without branches.
+//
+//uetcc:hot inlines nobounds
 func (m *Record) differs(v *StandardView, h head, peer uint64) uint64 {
 	return (m.peer ^ peer) | (m.key ^ v.key()) | (m.offset ^ v.bufferOffset()) | uint64(m.head^h) | uint64(m.at^v.at())
 }

@@ -138,6 +138,8 @@ func (in *Initiator) Start(o *Operation) (ses.Handle, error) {
 }
 
 // take takes a slot for a message; nil when all are in use.
+//
+//uetcc:hot inlines nobounds
 func (in *Initiator) take() *message {
 	i := int(in.free) - 1
 	if uint(i) >= uint(len(in.messages)) {
@@ -157,6 +159,8 @@ type Whole message
 
 // Whole begins a message that [Operation.Validate] takes, with nothing to come but its packet, which the
 // PDS has taken: [Initiator.Start] and [Initiator.Handed] in one. The result is nil for [ErrFull].
+//
+//uetcc:hot
 func (in *Initiator) Whole(mode ses.Mode, length uint32, cookie uint64) *Whole {
 	m := in.take()
 	if m == nil {
@@ -172,6 +176,8 @@ func (in *Initiator) Whole(mode ses.Mode, length uint32, cookie uint64) *Whole {
 func (w *Whole) Handle() ses.Handle { return w.handle }
 
 // Address writes the common fields of the header, with the flags but those of place.
+//
+//uetcc:hot inlines nobounds
 func (w *Whole) Address(op ses.Opcode, f ses.Flags, gen ses.Generation, job ses.JobID, pid ses.PIDonFEP, ri ses.ResourceIndex) {
 	w.first = f&ses.FlagHD | ses.FlagSOM
 	binary.BigEndian.PutUint16(w.wire[0:], uint16(op)<<8|uint16(f&^ses.FlagHD))
@@ -180,11 +186,15 @@ func (w *Whole) Address(op ses.Opcode, f ses.Flags, gen ses.Generation, job ses.
 }
 
 // Place writes the other fields of the header.
+//
+//uetcc:hot inlines nobounds
 func (w *Whole) Place(offset, key, data uint64, initiator uint32) {
 	standard.Put((*[ses.StandardLen]byte)(w.wire[:]), offset, key, data, initiator, w.length)
 }
 
 // of returns the message of a handle, nil if over.
+//
+//uetcc:hot inlines
 func (in *Initiator) of(h ses.Handle) *message {
 	if i := int(slotOf(h)); i < len(in.messages) {
 		if m := &in.messages[i]; m.handle == h && h != 0 {
@@ -196,6 +206,8 @@ func (in *Initiator) of(h ses.Handle) *message {
 
 // name gives m the next message_id not in use. 0 is no id: datagrams and forms without the
 // field have 0. More ids exist than messages, so an id is free.
+//
+//uetcc:hot
 func (in *Initiator) name(m *message) {
 	in.lastID++
 	l := in.list(in.lastID)
@@ -215,6 +227,8 @@ func (in *Initiator) skip() *uint16 {
 }
 
 // unname gives the message_id of m back.
+//
+//uetcc:hot inlines
 func (in *Initiator) unname(m *message) {
 	at := uint16(m.handle) + 1
 	l := in.list(m.id())
@@ -264,6 +278,8 @@ func (in *Initiator) Cut(h ses.Handle, mtu uint32) uint32 {
 //
 // Report with [Initiator.Handed] the number taken by the PDS. All packets of a message go to
 // the same PDC in order, and the PDC's next message follows the packet with EOM.
+//
+//uetcc:hot
 func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32, at int64) {
 	m := in.of(h)
 	switch {
@@ -288,6 +304,8 @@ func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32, at i
 // Handed says the PDS has taken n of the packets described by [Initiator.Next]: answers are
 // now waited for. The error is [ErrStale], also for a larger n than described; then nothing
 // has changed.
+//
+//uetcc:hot
 func (in *Initiator) Handed(h ses.Handle, n uint32) error {
 	m := in.of(h)
 	switch {
@@ -310,6 +328,8 @@ func (in *Initiator) Handed(h ses.Handle, n uint32) error {
 // PutHeader writes to the beginning of b the header of a packet handed to the PDS and not
 // answered yet. Results are the header's length and the payload to follow. The length is 0,
 // and nothing is written, without such a packet, or with b shorter than [TxReq].Header.
+//
+//uetcc:hot
 func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 	if len(b) >= ses.StandardLen {
 		if y, ok := in.PutStandard((*[ses.StandardLen]byte)(b), p); ok {
@@ -331,6 +351,8 @@ func (in *Initiator) PutHeader(b []byte, p PacketHandle) (n int, y Payload) {
 
 // PutStandard is [Initiator.PutHeader] for nearly all packets, those with a standard header; of any
 // other ok is false, and nothing is written.
+//
+//uetcc:hot
 func (in *Initiator) PutStandard(b *[ses.StandardLen]byte, p PacketHandle) (y Payload, ok bool) {
 	m, i := in.of(p.Message()), p.packet()
 	if m == nil || m.size != ses.StandardLen || !m.inFlight(p) {
@@ -370,6 +392,8 @@ type Middle message
 // Middle returns the writer of the header of p, equal to [Initiator.PutHeader], and the number of
 // such packets from p on. x is nil unless p is in the middle of a message, handed to the PDS, and
 // not answered yet. x is valid until the next call of another method.
+//
+//uetcc:hot
 func (in *Initiator) Middle(p PacketHandle) (x *Middle, n uint32) {
 	m, i := in.of(p.Message()), p.packet()
 	if m == nil || m.state != messageSending || m.attempt != p.attempt() || !m.is(kindMiddle) {
@@ -384,6 +408,8 @@ func (in *Initiator) Middle(p PacketHandle) (x *Middle, n uint32) {
 // Passing returns the message in the slot of h, where only the index of h matters, if
 // [Initiator.Confirm] may take a response beginning with the eight bytes response, big-endian,
 // and the packets in [Middle.Range] suit [Initiator.Middle]. Otherwise Passing returns nil.
+//
+//uetcc:hot inlines
 func (in *Initiator) Passing(h ses.Handle, response uint64) *Middle {
 	i := int(slotOf(h))
 	if i >= len(in.messages) {
@@ -398,15 +424,21 @@ func (in *Initiator) Passing(h ses.Handle, response uint64) *Middle {
 
 // Range returns the handle of the first packet, and the handle behind the packets handed to
 // the PDS, the last packet of the message not counted.
+//
+//uetcc:hot inlines nobounds
 func (x *Middle) Range() (first, end PacketHandle) {
 	first = packetHandle(x.handle, x.attempt, 0)
 	return first, first + PacketHandle(min(x.sent, x.packets-1))
 }
 
 // Confirmed notes that n packets of the message have been answered; more must be in flight.
+//
+//uetcc:hot inlines nobounds
 func (x *Middle) Confirmed(n uint32) { x.outstanding -= n }
 
 // Put writes the header of a packet with length bytes of payload from offset.
+//
+//uetcc:hot inlines nobounds
 func (x *Middle) Put(b *[ses.StandardLen]byte, offset, length uint32) {
 	// In halves: the compiler calls memmove for longer arrays that might overlap.
 	*(*[16]byte)(b[0:]) = *(*[16]byte)(x.wire[0:])
@@ -420,6 +452,8 @@ func (x *Middle) Put(b *[ses.StandardLen]byte, offset, length uint32) {
 func (x *Middle) MTU() uint32 { return (*message)(x).mtu() }
 
 // Offset returns where in the message the payload of p begins.
+//
+//uetcc:hot inlines nobounds
 func (x *Middle) Offset(p PacketHandle) uint32 { return p.packet() * x.MTU() }
 
 // Cookie returns the message's cookie.

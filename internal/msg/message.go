@@ -243,6 +243,8 @@ func (m *message) place(i uint32) (off, n uint32) {
 }
 
 // describe fills q with packet i.
+//
+//uetcc:hot
 func (m *message) describe(i uint32, q *TxReq) {
 	_, n := m.place(i)
 	if q.Asks = 0; m.is(kindFetch) {
@@ -262,6 +264,8 @@ func (m *message) describe(i uint32, q *TxReq) {
 const firstFlags = ses.FlagSOM | ses.FlagHD
 
 // opening is the first word of the header of packet i.
+//
+//uetcc:hot inlines
 func (m *message) opening(i uint32) uint64 {
 	w := binary.BigEndian.Uint64(m.wire[:])
 	if i == 0 {

@@ -122,6 +122,8 @@ func (o *Operation) standard(h *ses.Standard) {
 }
 
 // put writes the same header, of an operation that is valid and plain: the common fields in two words.
+//
+//uetcc:hot nobounds
 func (o *Operation) put(b *[ses.StandardLen]byte) {
 	what, data := uint64(o.Opcode)<<56|uint64(o.flags()|ses.FlagSOM)<<48, uint64(0)
 	if o.HasData {

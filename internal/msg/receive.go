@@ -15,6 +15,8 @@ import (
 // placing fails, call [Target.Fail] and use the new answer. Every call gives exactly one
 // answer: a response, a NACK, or none for a datagram. Receive does not allocate.
 // [Target.Follow] is quicker for most packets of long messages.
+//
+//uetcc:hot nobounds
 func (t *Target) Receive(r *ses.Request, a Arrival, d *Decision) {
 	*d = Decision{}
 	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
@@ -55,6 +57,8 @@ func (t *Target) aside(r *ses.Request, a *Arrival, d *Decision) {
 
 // whole handles a packet without need of a record: a message of one packet, or a fragment
 // of a mode without state.
+//
+//uetcc:hot nobounds
 func (t *Target) whole(r *ses.Request, a *Arrival, d *Decision) {
 	var p plan
 	if why, code := t.check(r, a, nil, &p); code != ses.RCOK {
@@ -75,6 +79,8 @@ func (t *Target) whole(r *ses.Request, a *Arrival, d *Decision) {
 }
 
 // fragment handles a packet of a message of several.
+//
+//uetcc:hot nobounds
 func (t *Target) fragment(r *ses.Request, a *Arrival, d *Decision) {
 	m := t.find(r, a.Peer)
 	if m != nil && m.code != ses.RCNull {
@@ -131,6 +137,8 @@ func (t *Target) fragment(r *ses.Request, a *Arrival, d *Decision) {
 }
 
 // commit turns a plan into a decision and takes the receive buffer.
+//
+//uetcc:hot
 func (t *Target) commit(r *ses.Request, d *Decision, p *plan) {
 	d.accept(r)
 	d.Offset, d.Length, d.Address, d.Cookie = p.off, p.n, p.base+uint64(p.off), p.cookie

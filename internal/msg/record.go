@@ -85,6 +85,8 @@ func (t *Target) Opens(r *ses.Request, a Arrival) bool {
 }
 
 // find returns the record of r's message.
+//
+//uetcc:hot
 func (t *Target) find(r *ses.Request, peer uint64) *Record {
 	if i, ok := t.messages.find(pair{peer, uint64(r.MessageID)}); ok {
 		t.recent[peer&uint64(len(t.recent)-1)] = uint16(i)

@@ -22,9 +22,13 @@ func (v *StandardView) opcode() ses.Opcode { return ses.Opcode(v[0] & opcodeMask
 func (v *StandardView) flags() ses.Flags { return ses.Flags(v[1] & flagsMask) }
 
 // IsEdge reports whether the packet is the first or the last of a message.
+//
+//uetcc:hot inlines nobounds
 func (v *StandardView) IsEdge() bool { return ses.Flags(v[1])&flagsOnly != 0 }
 
 // isWhole reports whether the packet is a message.
+//
+//uetcc:hot inlines nobounds
 func (v *StandardView) isWhole() bool { return ses.Flags(v[1]).Has(flagsOnly) }
 
 // messageID returns message_id.
@@ -39,14 +43,20 @@ func (v *StandardView) bufferOffset() uint64 { return binary.BigEndian.Uint64(v[
 func (v *StandardView) key() uint64 { return binary.BigEndian.Uint64(v[24:]) }
 
 // PayloadLength returns how many bytes of data the packet has.
+//
+//uetcc:hot inlines nobounds
 func (v *StandardView) PayloadLength() uint16 {
 	return binary.BigEndian.Uint16(v[34:]) & maxLength14
 }
 
 // MessageOffset returns the place of the payload in the message, bytes.
+//
+//uetcc:hot inlines nobounds
 func (v *StandardView) MessageOffset() uint32 { return binary.BigEndian.Uint32(v[36:]) }
 
 // data returns the completion data, if present in a packet with FlagSOM.
+//
+//uetcc:hot inlines nobounds
 func (v *StandardView) data() (has bool, data uint64) {
 	if ses.Flags(v[1])&ses.FlagHD != 0 {
 		return true, binary.BigEndian.Uint64(v[32:])
@@ -60,13 +70,18 @@ func (v *StandardView) requestLength() uint32 { return binary.BigEndian.Uint32(v
 // word is the first eight bytes: opcode, flags, message_id, ri_generation, job_id.
 func (v *StandardView) word() uint64 { return binary.BigEndian.Uint64(v[0:]) }
 
+//uetcc:hot inlines nobounds
 func (v *StandardView) head() head { return head(v.word() & headMask) }
 
 // at equals atOf of the request.
+//
+//uetcc:hot inlines nobounds
 func (v *StandardView) at() uint32 { return binary.BigEndian.Uint32(v[8:]) & (0xfff<<16 | 0xfff) }
 
 // PutDefault writes the default response to a request: success, and the whole
 // message.
+//
+//uetcc:hot inlines nobounds
 func PutDefault(b *[ses.ResponseLen]byte, v *StandardView) {
 	*(*[2]byte)(b[0:]) = [2]byte{byte(ses.ResponseDefault), byte(ses.RCOK)}
 	*(*[6]byte)(b[2:]) = *(*[6]byte)(v[2:])  // message_id, ri_generation, job_id

@@ -32,6 +32,8 @@ type extent struct {
 
 // check makes the checks from [step.Opcode] to [step.Atomic] in order and returns the first
 // failure. m is the message's record, or nil. Nothing changes but p.
+//
+//uetcc:hot
 func (t *Target) check(r *ses.Request, a *Arrival, m *Record, p *plan) (ses.Check, ses.ReturnCode) {
 	if !carries(a.Mode, r.Opcode) || !among(r.Opcode, opsOfForm[r.Form]&t.ops) {
 		return step.Opcode, ses.RCUnsupportedOp
@@ -60,6 +62,8 @@ func (t *Target) check(r *ses.Request, a *Arrival, m *Record, p *plan) (ses.Chec
 
 // locate follows the address to the resource index and checks the opcode there: the checks
 // from [step.FEP] to [step.Generation].
+//
+//uetcc:hot
 func (t *Target) locate(r *ses.Request, m *Record, p *plan) (ses.Check, ses.ReturnCode) {
 	i, ok := t.processes.find(pairOf(ses.Process{Job: r.JobID, PID: r.PIDonFEP, Absolute: r.Flags&ses.FlagRel == 0}))
 	if !ok {

@@ -27,6 +27,8 @@ type ackSpec struct {
 }
 
 // putACK writes an acknowledgement to out and returns the length.
+//
+//uetcc:hot
 func (w *answers) putACK(p *PDC, out []byte, a *ackSpec) int {
 	h := ackHead{flags: a.flags, next: a.next}
 	if a.flags&pds.FlagP != 0 {
@@ -53,6 +55,8 @@ type ackHead struct {
 }
 
 // writeACK writes the header of an acknowledgement and returns the length.
+//
+//uetcc:hot
 func (w *answers) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckState) int {
 	p.ackBytes = 0
 	w.stats.ACKs++
@@ -82,6 +86,8 @@ func (w *answers) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckSt
 }
 
 // rcvdUnits is rcvd_bytes before the cut to 24 bits.
+//
+//uetcc:hot inlines nobounds
 func (p *PDC) rcvdUnits() uint32 { return (p.rcvd + pds.ByteUnit - 1) / pds.ByteUnit }
 
 // writePlain is writeACK without SACK and congestion state.

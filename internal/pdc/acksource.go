@@ -25,6 +25,8 @@ type source struct {
 
 // receiveACK takes in an acknowledgement with any of the three headers. Acknowledgements
 // without a PDC here are never answered.
+//
+//uetcc:hot
 func (m *Manager) receiveACK(now int64, t pds.Type, in *In, r *Result) error {
 	var h pds.AckCC
 	n, err := decodeACK(&h, t, in.Packet)
@@ -180,6 +182,8 @@ func (rec *recovery) acted(now int64, p *PDC, h *pds.AckCC) {
 
 // mayResend has p look at the retransmissions: packets outside the peer's window before may
 // be inside.
+//
+//uetcc:hot
 func (s *source) mayResend(now int64, p *PDC) {
 	at := p.tx.rtxAt(s.mem)
 	*at = min(*at, now)

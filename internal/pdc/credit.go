@@ -19,6 +19,8 @@ type credits struct {
 
 // take puts the credit of acks into plain, and returns acks with an empty state of NSCC; none if
 // credit is not all that such a state is for.
+//
+//uetcc:hot
 func (c *credits) take(acks []*view.AckCC, plain *[ccc.RunMax]ccc.PlainAck) []*view.AckCC {
 	if !c.cc.Params().Credits() {
 		return nil

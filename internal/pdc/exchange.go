@@ -21,6 +21,8 @@ import (
 // others, the PDC waits for congestion control with others or has a turn (or most is 0), no other
 // PDC has a turn, and the handles of all these packets are in [first, end). Otherwise it returns no PDC, and
 // nothing has changed.
+//
+//uetcc:hot
 func (f *FastPath) Exchange(
 	now int64, acks []*view.AckCC, src *Addr, first, end uint64, most int,
 ) (p *PDC, acked uint32) {
@@ -110,6 +112,8 @@ func (f *FastPath) Exchange(
 // learn notes in m.run what acknowledgements tell of packets of p, with handles as Exchange takes
 // them. Results are the row and the offset behind the last of the packets, the row nil if an
 // acknowledgement is not for Exchange.
+//
+//uetcc:hot
 func (m *Manager) learn(now int64, p *PDC, acks []*view.AckCC) (r *row, end uint32) {
 	mem, x, w := m.mem, &m.run, &p.tx
 	x.ahead, x.counted = p.ahead, p.counted
@@ -161,6 +165,7 @@ func (m *Manager) learn(now int64, p *PDC, acks []*view.AckCC) (r *row, end uint
 // exchangeCredit is Exchange for acknowledgements with credit.
 //
 //go:noinline
+//uetcc:hot
 func (f *FastPath) exchangeCredit(
 	now int64, acks []*view.AckCC, src *Addr, first, end uint64, most int,
 ) (p *PDC, acked uint32) {
@@ -199,6 +204,8 @@ func (w *sendWindow) missing(m *memory, acks []*view.AckCC) bool {
 
 // waitsToSend reports whether p has new packets to send, and neither anything else to do nor a
 // timer to move.
+//
+//uetcc:hot inlines nobounds
 func (p *PDC) waitsToSend() bool {
 	const (
 		asked  = flagInitiator | flagClearDue | flagOnData | flagRecovering | flagAsking
@@ -210,9 +217,13 @@ func (p *PDC) waitsToSend() bool {
 
 // flying returns how many packets from packet i on are in flight, in a row: data that
 // has neither arrived nor been given up.
+//
+//uetcc:hot inlines nobounds
 func (r *row) flying(i uint32) uint32 { return uint32(bits.TrailingZeros64(^(r.flight >> i))) }
 
 // acknowledged moves base and CACK over n packets in flight, of any rows.
+//
+//uetcc:hot
 func (w *sendWindow) acknowledged(m *memory, n uint32) {
 	w.cack = w.base + n
 	for n > 0 {
@@ -225,4 +236,6 @@ func (w *sendWindow) acknowledged(m *memory, n uint32) {
 }
 
 // span is the bits of n packets of a row, at least one, from the one at i on.
+//
+//uetcc:hot inlines
 func span(i, n uint32) uint64 { return (2<<((n-1)%rowLen) - 1) << (i % rowLen) }

@@ -9,12 +9,16 @@ import (
 
 // Named returns the PDC with the dpdcid of a request, nil without such an id. Nothing else is
 // checked: the PDC may be in a later life than the request means, or in none.
+//
+//uetcc:hot inlines nobounds
 func (f *FastPath) Named(q *view.Request) *PDC { return (*Manager)(f).target.byID(q.DPDCID()) }
 
 // expect looks at a request without any change. The result is the PDC if the request is new and
 // in the window of an established PDC (the next PSN, if ordered), and the PDC has the right peer,
 // owes no response and is not closing, as for nearly every request. The caller has to check the
 // type and the next header.
+//
+//uetcc:hot
 func (t *target) expect(q *view.Request, src Addr) *PDC {
 	p := t.byID(q.DPDCID())
 	if p == nil || p.state != StateEstablished || p.peerID != q.SPDCID() || p.peer != src || p.rx.holding {
@@ -32,6 +36,8 @@ func (t *target) expect(q *view.Request, src Addr) *PDC {
 
 // suits reports whether p has nothing to ask about the order of q: not ordered, or q is next, and
 // p neither closes, waits for missing packets, nor has an unproven peer.
+//
+//uetcc:hot inlines nobounds
 func (p *PDC) suits(q *view.Request) bool {
 	return !p.is(unsuited) && !q.Type().IsROD() ||
 		p.flags&unsuited == flagROD && q.Type().IsROD() && q.PSN() == p.rx.edge

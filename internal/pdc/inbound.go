@@ -18,6 +18,8 @@ type In struct {
 }
 
 // penalty is rc and rcv_cwnd_pend side by side.
+//
+//uetcc:hot inlines nobounds
 func penalty(s *AckState) uint8 {
 	if s.Restore {
 		return s.Pend | 1<<7
@@ -74,6 +76,8 @@ type Result struct {
 }
 
 // follow notes the content of a request besides the PDC.
+//
+//uetcc:hot inlines nobounds
 func (r *Result) follow(q *pds.Request) {
 	r.Next, r.Header = q.Next, q.Len()
 	r.Demand = Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: q.HasCC()}

@@ -19,6 +19,8 @@ const (
 
 // afterACK looks for losses and moves the probe, after an acknowledgement with the named packet, the
 // count of packets that overtook missing packets, and whether the last probe is answered.
+//
+//uetcc:hot
 func (s *source) afterACK(now int64, p *PDC, acked pds.PSN, ooo uint16, answer bool) {
 	c := s.cc.Context(p.cc)
 	if c == nil {
@@ -35,6 +37,8 @@ func (s *source) afterACK(now int64, p *PDC, acked pds.PSN, ooo uint16, answer b
 }
 
 // infers is afterACK for an acknowledgement [view.AckCC.Plain], with news of packets.
+//
+//uetcc:hot
 func (s *source) infers(now int64, p *PDC, a *view.AckCC) {
 	if p.cc != 0 {
 		p.probes = 0
@@ -74,6 +78,8 @@ func (s *source) missedInOrder(now int64, p *PDC, c *ccc.Context) {
 
 // lookForLosses begins a recovery if an acknowledgement shows lost packets, and goes on with a
 // recovery.
+//
+//uetcc:hot
 func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, acked pds.PSN, ooo int64, answer bool) {
 	if !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
@@ -107,6 +113,8 @@ func (s *source) overtook(now int64, p *PDC, psn pds.PSN) int64 {
 }
 
 // moveProbe puts the probe off: something has been heard.
+//
+//uetcc:hot
 func (t *timers) moveProbe(now int64, p *PDC, c *ccc.Context) {
 	if !p.tx.outstanding() || !p.knowsProbes() {
 		p.probeAt = never
@@ -156,6 +164,8 @@ func (m *memory) outOfOrder(p *PDC, h *pds.AckCC) (ooo uint16) {
 }
 
 // knownOOO is ooo_count, 0 where unknown to the target.
+//
+//uetcc:hot inlines
 func knownOOO(n uint16) uint16 {
 	if n == pds.OOOUnknown {
 		return 0

@@ -28,6 +28,8 @@ func (m *Manager) PDC(h Handle) (Info, bool) {
 }
 
 // Ends returns the addresses of a PDC, live or resting: [Manager.PDC] without what else is known.
+//
+//uetcc:hot inlines
 func (f *FastPath) Ends(h Handle) (local, peer Addr) {
 	if p := f.target.byID(h.ID()); p != nil && p.handle == h {
 		return p.local, p.peer

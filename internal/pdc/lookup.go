@@ -112,6 +112,8 @@ func (l *life) shown(p *PDC) {
 }
 
 // byID returns the PDC with an id, live or resting.
+//
+//uetcc:hot inlines
 func (t *target) byID(id pds.PDCID) *PDC {
 	if int(id) < len(t.pdc) {
 		return &t.pdc[id]

@@ -109,6 +109,8 @@ func (r *row) begin(i uint32, handle uint64, size uint16, k kind) {
 }
 
 // fits reports whether packet i is like the packets of the row, all alike.
+//
+//uetcc:hot inlines nobounds
 func (r *row) fits(i uint32, handle uint64, size uint16, k kind) bool {
 	return r.size == size && r.handle+uint64(i) == handle && r.kind == k
 }
@@ -238,6 +240,8 @@ func (m *memory) has(k kind) bool {
 }
 
 // takeChunk returns a chunk; one must be free.
+//
+//uetcc:hot inlines
 func (m *memory) takeChunk() uint32 {
 	last := len(m.free) - 1
 	i := m.free[last]
@@ -245,6 +249,7 @@ func (m *memory) takeChunk() uint32 {
 	return i
 }
 
+//uetcc:hot inlines
 func (m *memory) putChunk(i uint32) {
 	n := len(m.free)
 	m.free = m.free[:n+1] // within the capacity: the chunk came from here
@@ -264,6 +269,8 @@ func (m *memory) in(r *row, i uint32) *chunk {
 func (m *memory) record(r *row, i uint32) *packet { return &m.in(r, i).packet[i%chunkLen] }
 
 // handle returns the submitter's handle of packet i of a row.
+//
+//uetcc:hot inlines
 func (m *memory) handle(r *row, i uint32) uint64 {
 	if r.size != 0 {
 		return r.handle + uint64(i)
@@ -273,6 +280,8 @@ func (m *memory) handle(r *row, i uint32) uint64 {
 }
 
 // told is record and handle, calling nothing, so that callers may keep what they have in registers.
+//
+//uetcc:hot inlines
 func (m *memory) told(r *row, i uint32) (pkt *packet, handle uint64) {
 	c := m.in(r, i)
 	if handle = r.handle + uint64(i); r.size == 0 {
@@ -282,6 +291,8 @@ func (m *memory) told(r *row, i uint32) (pkt *packet, handle uint64) {
 }
 
 // submitted returns packet i of a row as submitted. Once sent the record has the same.
+//
+//uetcc:hot
 func (m *memory) submitted(r *row, i uint32) (handle uint64, size uint16, k kind) {
 	if r.size != 0 {
 		return r.handle + uint64(i), r.size, r.kind

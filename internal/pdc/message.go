@@ -92,6 +92,8 @@ func (m *Manager) Submit(now int64, h Handle, pkt Packet) (pds.PSN, error) {
 // SubmitRun queues n packets alike but for the handles, which count up from first's.
 // Results are the number taken and, if not all, the error of [Manager.Submit] for the
 // next.
+//
+//uetcc:hot
 func (m *Manager) SubmitRun(now int64, h Handle, first *Packet, n int) (taken int, err error) {
 	p := m.get(h)
 	switch {
@@ -113,6 +115,8 @@ type Batch struct {
 
 // Room returns the PDC of h, and how many packets [FastPath.SubmitBatch] may have: of messages to
 // peer, in a traffic class, ordered or not. None where anything is unusual.
+//
+//uetcc:hot
 func (f *FastPath) Room(h Handle) (p *PDC, most int) {
 	m := (*Manager)(f)
 	if p = m.takes(h); p == nil {
@@ -127,6 +131,8 @@ func (f *FastPath) Room(h Handle) (p *PDC, most int) {
 
 // SubmitBatch queues the packets of b on p, which has room: Begin and Submit of [Manager] for each. Those
 // in one chunk are written together.
+//
+//uetcc:hot
 func (f *FastPath) SubmitBatch(now int64, p *PDC, b *Batch) {
 	const k = kind(pds.NextRequestStd) | kindEOM | kindAR
 	m, w := (*Manager)(f), &p.tx
@@ -154,6 +160,8 @@ func (f *FastPath) SubmitBatch(now int64, p *PDC, b *Batch) {
 }
 
 // submit is SubmitRun for a PDC in a state to send.
+//
+//uetcc:hot
 func (m *Manager) submit(now int64, p *PDC, first *Packet, n int) (taken int, err error) {
 	if p.cc == 0 && !m.life.ensureBound(now, p) {
 		return 0, ErrNoMemory

@@ -29,6 +29,8 @@ type recovery struct {
 }
 
 // receiveNACK takes in a refusal. A NACK is never answered.
+//
+//uetcc:hot
 func (m *Manager) receiveNACK(now int64, t pds.Type, in *In, r *Result) error {
 	var n pds.Nack
 	size, err := decodeNACK(&n, t, in.Packet)

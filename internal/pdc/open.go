@@ -34,6 +34,8 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 
 // Joins reports whether a message to a peer, in a traffic class, ordered or not, may begin on h, a
 // PDC opened from here.
+//
+//uetcc:hot
 func (f *FastPath) Joins(now int64, h Handle, peer Addr, tc uint8, ordered, reserved bool) bool {
 	m := (*Manager)(f)
 	p := m.takes(h)

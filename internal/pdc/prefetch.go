@@ -14,6 +14,8 @@ import (
 //
 // Lines, EndLines, PacketLines and SubmitLines panic on an id beyond the table; id 0, of no PDC, is
 // allowed.
+//
+//uetcc:hot inlines
 func (f *FastPath) Lines(id uint16) (send, peer uintptr) {
 	p := &f.pdc[id]
 	return uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&p.handle))
@@ -21,6 +23,8 @@ func (f *FastPath) Lines(id uint16) (send, peer uintptr) {
 
 // EndLines returns the addresses of the two cache lines of a PDC that [Manager.PutCredit] and
 // [FastPath.Ends] need. Nothing of the PDC is read.
+//
+//uetcc:hot inlines
 func (f *FastPath) EndLines(id uint16) (peer, local uintptr) {
 	p := &f.pdc[id]
 	return uintptr(unsafe.Pointer(&p.handle)), uintptr(unsafe.Pointer(&p.local))
@@ -28,6 +32,8 @@ func (f *FastPath) EndLines(id uint16) (peer, local uintptr) {
 
 // PacketLines returns the addresses of the rows and the records of the packet acknowledged
 // next and of the packet sent next. The lines of Lines are read.
+//
+//uetcc:hot
 func (f *FastPath) PacketLines(id uint16) (first, current, acked, sent uintptr) {
 	w := &f.pdc[id].tx
 	return uintptr(unsafe.Pointer(&f.mem.row[w.first])), uintptr(unsafe.Pointer(&f.mem.row[w.current])),
@@ -36,6 +42,8 @@ func (f *FastPath) PacketLines(id uint16) (first, current, acked, sent uintptr) 
 
 // SubmitLines returns the addresses of further memory for [Manager.SubmitRun], of which the
 // second is right for a Range of up to 1,024 PSNs. Nothing of the PDC is read.
+//
+//uetcc:hot
 func (f *FastPath) SubmitLines(id uint16) (pdc, ring uintptr) {
 	p := &f.pdc[id]
 	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(f.mem.rowAt(id, 0)))

@@ -103,6 +103,8 @@ func (s *source) askAgain(now int64, p *PDC) {
 // probeDelay is how long to wait for an acknowledgement before asking: 3 base round
 // trips, or one and the target queueing delay when no more is to be sent, and
 // Tail_Loss_Time at most.
+//
+//uetcc:hot inlines
 func (t *timers) probeDelay(baseRTT int64, more bool) int64 {
 	if !more {
 		return min(baseRTT+t.p.c.TargetQDelay, t.p.c.TailLossTime)

@@ -21,6 +21,7 @@ func newQueue(pdcs int) queue { return queue{ring: make([]pds.PDCID, ringSize(pd
 // ringSize is the smallest power of two not below n, 1 or more.
 func ringSize(n int) int { return 1 << bits.Len(uint(n-1)) }
 
+//uetcc:hot inlines
 func (q *queue) push(p *PDC) {
 	q.ring[q.tail&uint32(len(q.ring)-1)] = p.handle.ID()
 	q.tail++
@@ -32,6 +33,7 @@ func (q *queue) len() uint32 { return q.tail - q.head }
 // next is the PDC that pop would take.
 func (q *queue) next() pds.PDCID { return q.ring[q.head&uint32(len(q.ring)-1)] }
 
+//uetcc:hot inlines
 func (q *queue) pop() pds.PDCID {
 	id := q.next()
 	q.head++
@@ -39,6 +41,8 @@ func (q *queue) pop() pds.PDCID {
 }
 
 // first are up to n of the next PDCs, fewer at the end of the ring.
+//
+//uetcc:hot inlines
 func (q *queue) first(n int) []pds.PDCID {
 	at := q.head & uint32(len(q.ring)-1)
 	return q.ring[at:min(at+min(uint32(n), q.len()), uint32(len(q.ring)))]

@@ -24,6 +24,8 @@ var (
 // Receive takes a packet in. The kind of the packet, and the caller's work, is in r. An
 // answer, if any, is in out, of at least [Params.ReplyMax] bytes; r.Reply is the answer's
 // length, and the answer goes back to in.Src from in.Dst.
+//
+//uetcc:hot
 func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 	*r = Result{}
 	m.target.in.awaited = false
@@ -50,6 +52,8 @@ func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 
 // ReceiveACK is [Manager.Receive] for an ACK_CC, never answered. Only Packet, Src and Trimmed
 // of in are read, and Buffer of r is not touched.
+//
+//uetcc:hot
 func (f *FastPath) ReceiveACK(now int64, in *In, r *Result) {
 	m := (*Manager)(f)
 	r.Verdict, r.Err, r.Reply, r.ID, r.Demand = VerdictDropped, nil, 0, RxID{}, Demand{}

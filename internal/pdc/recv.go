@@ -77,6 +77,8 @@ func (f far) word(psn pds.PSN) *uint64 { return &f.m.bits[f.at(psn)] }
 
 // bit returns 1 if the ring has the bit for psn, otherwise 0, calling nothing, so that callers
 // need no stack frame.
+//
+//uetcc:hot inlines nobounds
 func (f far) bit(psn pds.PSN) uint64 {
 	if i := uint(f.at(psn)); i < uint(len(f.m.bits)) { // as always
 		return f.m.bits[i] >> (psn % 64) & 1
@@ -100,9 +102,13 @@ func (w *recvWindow) Init(start pds.PSN) {
 
 // CACK returns the cumulative acknowledgement: everything up to and including CACK has
 // arrived and needs no further care.
+//
+//uetcc:hot inlines nobounds
 func (w *recvWindow) CACK() pds.PSN { return w.first() - 1 }
 
 // first returns the lowest PSN after CACK.
+//
+//uetcc:hot inlines nobounds
 func (w *recvWindow) first() pds.PSN {
 	if w.holding && w.edge.After(w.hold) {
 		return w.hold
@@ -122,9 +128,13 @@ func (w *recvWindow) MaxRcvd() pds.PSN {
 }
 
 // inOrder reports whether nothing has arrived above a hole, so there are no bits.
+//
+//uetcc:hot inlines nobounds
 func (w *recvWindow) inOrder() bool { return w.seen != seenAhead }
 
 // isFar reports whether something has arrived beyond near, so the ring has bits.
+//
+//uetcc:hot inlines nobounds
 func (w *recvWindow) isFar() bool { return w.high.Diff(w.edge) >= nearLen }
 
 // OOO returns the number of PSNs that have arrived above the first hole.
@@ -152,6 +162,8 @@ func (w *recvWindow) countFar(f far) (n int) {
 func (w *recvWindow) ClearPSN() pds.PSN { return w.clear }
 
 // Classify is the relation of psn to a window of n PSNs, 1 to [MaxRange].
+//
+//uetcc:hot nobounds
 func (w *recvWindow) Classify(f far, psn pds.PSN, n uint32) arrival {
 	ahead := uint32(psn - w.edge)
 	if ahead >= n || w.holding { // else CACK is edge-1
@@ -171,12 +183,16 @@ func (w *recvWindow) Classify(f far, psn pds.PSN, n uint32) arrival {
 }
 
 // fresh reports whether psn is [arrivalNew] to a window of n PSNs holding nothing back.
+//
+//uetcc:hot inlines nobounds
 func (w *recvWindow) fresh(f far, psn pds.PSN, n uint32) bool {
 	return psn == w.edge || w.Classify(f, psn, n) == arrivalNew
 }
 
 // Accept marks the PSN so far ahead of [recvWindow.Missing] as arrived. The caller has seen
 // [arrivalNew].
+//
+//uetcc:hot inlines nobounds
 func (w *recvWindow) Accept(f far, ahead pds.PSN) {
 	if ahead-1 >= nearLen-1 {
 		w.acceptAt(f, ahead)
@@ -187,6 +203,8 @@ func (w *recvWindow) Accept(f far, ahead pds.PSN) {
 }
 
 // acceptAt is Accept for the edge and for PSNs beyond near.
+//
+//uetcc:hot nobounds
 func (w *recvWindow) acceptAt(f far, ahead pds.PSN) {
 	if ahead == 0 {
 		if !w.inOrder() {
@@ -206,6 +224,8 @@ func (w *recvWindow) acceptAt(f far, ahead pds.PSN) {
 
 // advance moves the edge, which has arrived, and all consecutive arrivals behind. The
 // new bits of near come from the ring.
+//
+//uetcc:hot nobounds
 func (w *recvWindow) advance(f far) {
 	for {
 		n, far, from := bits.TrailingZeros64(^(w.near >> 1)), w.isFar(), w.edge+nearLen // n is 63 at most
@@ -240,6 +260,8 @@ func (w *recvWindow) answers(asks bool) bool {
 
 // pull moves n+1 bits, up to 64, beginning with from's out of the ring to the top of
 // near, and reports whether the edge has arrived, possible only with 64 bits.
+//
+//uetcc:hot nobounds
 func (w *recvWindow) pull(f far, from pds.PSN, n int) bool {
 	m := f.bits(from) << (63 - n&63)
 	w.near |= m
@@ -250,6 +272,8 @@ func (w *recvWindow) pull(f far, from pds.PSN, n int) bool {
 }
 
 // bits returns the 64 bits of the ring beginning with from's.
+//
+//uetcc:hot nobounds
 func (f far) bits(from pds.PSN) uint64 {
 	lo, hi := *f.word(from), *f.word(from + 64)
 	return lo>>(from%64) | hi<<1<<(^from%64) // by 64 in all for the first of a word
@@ -257,6 +281,8 @@ func (f far) bits(from pds.PSN) uint64 {
 
 // Clear takes a CLEAR_PSN. moved reports whether CLEAR has moved; if a PSN at or below
 // c has not arrived the peer is wrong and nothing changes.
+//
+//uetcc:hot inlines nobounds
 func (w *recvWindow) Clear(c pds.PSN) (moved, ok bool) {
 	if !c.After(w.clear) {
 		return false, true
@@ -269,6 +295,8 @@ func (w *recvWindow) Clear(c pds.PSN) (moved, ok bool) {
 }
 
 // released is Clear for a CLEAR_PSN the window reaches.
+//
+//uetcc:hot inlines nobounds
 func (w *recvWindow) released(c pds.PSN) {
 	if c.After(w.clear) {
 		w.clear = c

@@ -23,6 +23,8 @@ type target struct {
 
 // receiveRequest is the target's side of a data packet. Nothing changes before
 // the packet has a PDC.
+//
+//uetcc:hot
 func (m *Manager) receiveRequest(now int64, in *In, out []byte, r *Result) error {
 	var q pds.Request
 	if _, err := q.Decode(in.Packet); err != nil {

@@ -104,6 +104,8 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 
 // respondDefault settles a request with success, news that the initiator may learn from
 // CACK alone, as nearly all are.
+//
+//uetcc:hot
 func (m *Manager) respondDefault(now int64, p *PDC, b *inbound, a *Response, out []byte) int {
 	first := m.target.accept(p, b.psn, b.size, b.payload)
 	if n, closed := m.life.closeFilled(now, p, b, out); closed {
@@ -154,6 +156,8 @@ func (w *answers) ackWanted(p *PDC, f pds.Flags, ce bool) bool {
 func (w *answers) ackDue(p *PDC) bool { return int64(p.ackBytes) >= w.p.ackAll }
 
 // accept marks a request as received. first reports the first acceptance.
+//
+//uetcc:hot
 func (t *target) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first bool) {
 	first = p.rx.seen == seenNothing
 	p.rx.Accept(t.mem.far(p), psn-p.rx.Missing())
@@ -167,6 +171,8 @@ func (t *target) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first 
 }
 
 // count notes the bytes of a received request.
+//
+//uetcc:hot inlines nobounds
 func (p *PDC) count(params *Params, size int64, payload uint32) {
 	p.rcvd += uint32(size)
 	p.ackBytes += max(payload, uint32(params.c.AckMinPktAdd))

@@ -8,6 +8,8 @@ const sackBits = 64
 
 // SACK returns 64 bits: bit i set: PSN base+i has arrived. base comes from
 // [recvWindow.SACKBase], [recvWindow.SACKRove] or [recvWindow.SACKFrom].
+//
+//uetcc:hot inlines nobounds
 func (w *recvWindow) SACK(f far, base pds.PSN) uint64 {
 	if base == w.edge {
 		return w.near
@@ -16,6 +18,8 @@ func (w *recvWindow) SACK(f far, base pds.PSN) uint64 {
 }
 
 // sackFrom is SACK for a base beside the edge.
+//
+//uetcc:hot nobounds
 func (w *recvWindow) sackFrom(f far, base pds.PSN) uint64 {
 	if below := w.edge - base; w.edge.After(base) {
 		return w.near<<below | (1<<below - 1)
@@ -30,6 +34,8 @@ func (w *recvWindow) sackFrom(f far, base pds.PSN) uint64 {
 // SACKBase returns the begin of the SACK in an acknowledgement triggered by
 // psn: CACK+1 when all arrivals fit, else psn is the last bit, to show the
 // newest arrivals. (htsim's choice; the specification leaves the base open.)
+//
+//uetcc:hot inlines nobounds
 func (w *recvWindow) SACKBase(psn pds.PSN) pds.PSN {
 	first := w.first()
 	if b := psn - (sackBits - 1); b.After(first) {

@@ -107,6 +107,8 @@ func (w *sendWindow) lowest(m *memory) *packet   { return &m.chunk[w.acked].pack
 func (w *sendWindow) upcoming(m *memory) *packet { return &m.chunk[w.sends].packet[w.next%chunkLen] }
 
 // push queues a packet last. A control packet has no size.
+//
+//uetcc:hot
 func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k kind) error {
 	if w.tail-w.base >= p.ranges {
 		return ErrWindowFull
@@ -184,6 +186,8 @@ func (w *sendWindow) open(m *memory) *row {
 
 // more queues up to n packets like the last packet, with handles counting up, behind the
 // last in the same chunk, and returns the number.
+//
+//uetcc:hot
 func (w *sendWindow) more(p *Params, m *memory, n uint32) uint32 {
 	r, i := w.at(m, w.tail-1)
 	n = min(n, chunkLen-1-i%chunkLen, p.ranges-(w.tail-w.base))
@@ -204,10 +208,14 @@ func (w *sendWindow) outstanding() bool { return w.base != w.next }
 func (w *sendWindow) done() bool { return w.base == w.tail }
 
 // mayStart reports whether the first unsent packet is inside the peer's window.
+//
+//uetcc:hot inlines
 func (w *sendWindow) mayStart() bool { return w.next != w.tail && w.inPeerWindow(w.next) }
 
 // inPeerWindow reports whether the peer takes the packet at off: the peer tracks limit PSNs
 // above the last CACK told.
+//
+//uetcc:hot inlines
 func (w *sendWindow) inPeerWindow(off uint32) bool { return int32(off-w.cack) < int32(w.limit) }
 
 // lastForNow reports whether the peer's window lets no further packet follow, so the last
@@ -216,6 +224,8 @@ func (w *sendWindow) inPeerWindow(off uint32) bool { return int32(off-w.cack) < 
 func (w *sendWindow) lastForNow() bool { return !w.inPeerWindow(w.next) }
 
 // sent records the first transmission of the packet at next, with row r and record pkt.
+//
+//uetcc:hot
 func (w *sendWindow) sent(p *Params, m *memory, r *row, pkt *packet, now int64) {
 	i := w.next % rowLen
 	if r.size != 0 {
@@ -278,6 +288,8 @@ func (w *sendWindow) span(m *memory, from, to uint32) (r *row, mask uint64, end 
 }
 
 // drop moves base over n released packets, all of row r.
+//
+//uetcc:hot
 func (w *sendWindow) drop(m *memory, r *row, n uint32) {
 	mask := ^uint64(0) >> ((rowLen - n) % rowLen) << (w.base % rowLen)
 	r.released &^= mask
@@ -288,6 +300,8 @@ func (w *sendWindow) drop(m *memory, r *row, n uint32) {
 // pass moves base over n packets of row r, done with, and gives the memory back: of an
 // empty window all, or idle PDCs would keep others from sending. In a window of the full
 // width, memory left by base may hold packets of the next lap of the ring already.
+//
+//uetcc:hot inlines
 func (w *sendWindow) pass(m *memory, r *row, n uint32) {
 	if w.base += n; w.base%chunkLen < n || w.base == w.tail { // done does not fit the inliner
 		w.leaveChunks(m, r, n)
@@ -295,6 +309,8 @@ func (w *sendWindow) pass(m *memory, r *row, n uint32) {
 }
 
 // leaveChunks gives back the chunks that base has passed with the last n packets.
+//
+//uetcc:hot
 func (w *sendWindow) leaveChunks(m *memory, r *row, n uint32) {
 	from := (w.base - n) &^ (chunkLen - 1)
 	for ; w.base-from >= chunkLen; from += chunkLen {
@@ -333,6 +349,8 @@ func (w *sendWindow) leave(m *memory) {
 }
 
 // settleBase moves base over released packets.
+//
+//uetcc:hot
 func (w *sendWindow) settleBase(m *memory) {
 	for w.outstanding() {
 		r, i := w.at(m, w.base)

@@ -43,6 +43,8 @@ type ackGain struct {
 
 // OnACK takes an acknowledgement in. False, without a change, if the
 // acknowledgement names a packet never sent. Events go to m, with owner as the PDC.
+//
+//uetcc:hot
 func (w *sendWindow) OnACK(m *memory, owner Handle, a *ackNews, k *ackGain) bool {
 	*k = ackGain{}
 	end, off := w.offset(a.CACK)+1, w.offset(a.AckPSN)
@@ -67,6 +69,8 @@ func (w *sendWindow) OnACK(m *memory, owner Handle, a *ackNews, k *ackGain) bool
 }
 
 // ackOne releases the packet an acknowledgement names.
+//
+//uetcc:hot
 func (w *sendWindow) ackOne(m *memory, owner Handle, off uint32, a *ackNews, k *ackGain) {
 	r, i := w.at(m, off)
 	bit := uint64(1) << i
@@ -100,6 +104,8 @@ func (w *sendWindow) ackOne(m *memory, owner Handle, off uint32, a *ackNews, k *
 }
 
 // releaseTo releases everything below end and moves base there.
+//
+//uetcc:hot
 func (w *sendWindow) releaseTo(m *memory, owner Handle, end uint32, k *ackGain) {
 	for w.base != end {
 		r, mask, next := w.span(m, w.base, end)
@@ -116,6 +122,8 @@ func (w *sendWindow) releaseTo(m *memory, owner Handle, end uint32, k *ackGain) 
 // tell tells the layer above that the packets of todo, in the row beginning at
 // first, are released by CACK: consecutive packets, with handles counting up, share
 // an event.
+//
+//uetcc:hot
 func (w *sendWindow) tell(m *memory, owner Handle, first uint32, todo uint64) {
 	r, _ := w.at(m, first)
 	for todo != 0 {
@@ -139,6 +147,8 @@ func (w *sendWindow) tell(m *memory, owner Handle, first uint32, todo uint64) {
 
 // inWindow cuts a SACK beginning at off to [base, next), and returns the new begin.
 // Bits outside are old news, or lies.
+//
+//uetcc:hot inlines
 func (w *sendWindow) inWindow(off uint32, sack uint64) (uint32, uint64) {
 	if behind := int32(w.base - off); behind > 0 {
 		sack >>= min(uint32(behind), sackBits)
@@ -153,6 +163,8 @@ func (w *sendWindow) inWindow(off uint32, sack uint64) (uint32, uint64) {
 }
 
 // merge marks the packets shown by a SACK as arrived.
+//
+//uetcc:hot
 func (w *sendWindow) merge(m *memory, off uint32, a *ackNews, k *ackGain) {
 	off, sack := w.inWindow(off, a.SACK)
 	if sack == 0 {
@@ -187,6 +199,8 @@ func (w *sendWindow) retime(m *memory, r *row, bits64 uint64, now int64) {
 
 // arrived notes the arrival of the packets of bits64, and counts each not counted
 // before.
+//
+//uetcc:hot
 func (w *sendWindow) arrived(m *memory, r *row, bits64 uint64, k *ackGain) {
 	fresh := bits64 &^ r.acked
 	r.acked |= fresh
@@ -203,6 +217,8 @@ func (w *sendWindow) arrived(m *memory, r *row, bits64 uint64, k *ackGain) {
 }
 
 // arrivedOnce is arrived for a packet not waiting to be sent again.
+//
+//uetcc:hot inlines nobounds
 func (r *row) arrivedOnce(bit uint64, pkt *packet, k *ackGain) {
 	r.acked |= bit
 	if r.flight&bit != 0 {

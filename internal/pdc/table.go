@@ -45,6 +45,8 @@ const (
 )
 
 // ByID returns the live PDC with the given id, 0 without one. The peer is not checked.
+//
+//uetcc:hot inlines
 func (t *Table) ByID(id pds.PDCID) Handle {
 	if int(id) < t.slots.Len() {
 		if w := t.slots.Load(uint16(id)); w.Live() {
@@ -64,6 +66,8 @@ func (t *Table) pool(id pds.PDCID) *pool {
 // Match finds the PDC of a packet without the SYN flag: the PDC of dpdcid, if the
 // packet comes from the PDC's peer. While the peer's PDCID is unknown any is right, and
 // the spdcid 0 of a NACK is not compared. The errors are [ErrUnknown] and [ErrPeer].
+//
+//uetcc:hot
 func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Handle, error) {
 	if int(dpdcid) >= t.slots.Len() {
 		return 0, ErrUnknown
@@ -151,6 +155,8 @@ func (t *Table) Live(h Handle) bool { return h != 0 && t.ByID(h.ID()) == h }
 
 // Target returns the PDC of a SYN packet with the given key. The errors are
 // [ErrUnknown] if none, and [ErrResting] if closed a while ago, with the old handle.
+//
+//uetcc:hot
 func (t *Table) Target(k *TargetKey) (Handle, error) {
 	var key table.Key
 	fillTarget(k, &key)

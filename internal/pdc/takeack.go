@@ -21,6 +21,8 @@ type Confirmed struct {
 // the lowest packets in flight, or of a single packet anywhere. The acknowledgement has to
 // be [view.AckCC.Plain]. For any other N is 0, and nothing has changed. No event reports
 // the packets: the consequences are the caller's.
+//
+//uetcc:hot
 func (f *FastPath) TakeACK(now int64, a *view.AckCC, src Addr) (x Confirmed) {
 	m := (*Manager)(f)
 	p := m.source.acked(a, &src)
@@ -101,6 +103,8 @@ func (s *source) tookACKs(now int64, p *PDC) {
 }
 
 // acked returns the PDC of an acknowledgement, nil if not for TakeACK.
+//
+//uetcc:hot
 func (s *source) acked(a *view.AckCC, src *Addr) *PDC {
 	id := int(a.DPDCID())
 	if id >= len(s.pdc) {
@@ -115,6 +119,8 @@ func (s *source) acked(a *view.AckCC, src *Addr) *PDC {
 
 // news is an acknowledgement's news for congestion control about n packets as large as pkt,
 // the last.
+//
+//uetcc:hot inlines nobounds
 func (pkt *packet) news(now int64, a *view.AckCC, n uint32) nscc.PlainAck {
 	rtt := int64(0)
 	if pkt.sends == copiesFirst {
@@ -125,6 +131,8 @@ func (pkt *packet) news(now int64, a *view.AckCC, n uint32) nscc.PlainAck {
 }
 
 // feedAny is feed for n packets as large as the last.
+//
+//uetcc:hot
 func (s *source) feedAny(now int64, p *PDC, a *view.AckCC, last *packet, n uint32) {
 	var h pds.AckCC
 	_, _ = h.Decode(a[:])

@@ -25,6 +25,8 @@ func (w *sendWindow) named(m *memory, a *view.AckCC) *row {
 }
 
 // takeOne releases the packet named by an acknowledgement, see named.
+//
+//uetcc:hot
 func (p *PDC) takeOne(m *Manager, a *view.AckCC) {
 	w := &p.tx
 	off := w.offset(a.AckPSN())
@@ -58,6 +60,8 @@ func (w *sendWindow) releasedTo(m *memory, end uint32, r *row, bit uint64) bool 
 
 // arrivedAll reports whether all packets shown by the SACK of an acknowledgement have
 // arrived, with bit's packet in r.
+//
+//uetcc:hot
 func (w *sendWindow) arrivedAll(m *memory, a *view.AckCC, r *row, bit uint64) bool {
 	off, sack := w.inWindow(w.offset(a.SACKBase()), a.Bitmap())
 	for s := off % rowLen; sack != 0; s = 0 {

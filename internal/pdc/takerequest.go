@@ -28,6 +28,8 @@ type Taken struct {
 // header's length, otherwise 0.
 //
 // The code here is for the next request of a PDC, with all before arrived.
+//
+//uetcc:hot nobounds
 func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	m := (*Manager)(f)
 	q := t.Request
@@ -56,16 +58,22 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 }
 
 // isUsual reports whether the answer to t is an ACK_CC with NSCC's state.
+//
+//uetcc:hot inlines nobounds
 func (t *target) isUsual(x *Taken) bool { return x.State.Type == pds.CCNSCC && !t.p.c.NoAckCC }
 
 // isOpen reports whether p is in use, has the sender of t as the peer, and owes no
 // response.
+//
+//uetcc:hot inlines nobounds
 func (m *memory) isOpen(p *PDC, t *Taken) bool {
 	return p.state == StateEstablished && p.peerID == t.Request.SPDCID() && p.peer == *t.Src &&
 		!p.rx.holding && m.responses.free != 0
 }
 
 // taken notes a request accepted by the window, and clears responses.
+//
+//uetcc:hot inlines nobounds
 func (t *target) taken(now int64, p *PDC, clear pds.PSN) {
 	t.stats.Received++
 	t.stats.Requests++
@@ -76,6 +84,8 @@ func (t *target) taken(now int64, p *PDC, clear pds.PSN) {
 
 // takeAhead is Take where requests have overtaken each other, as on many paths, by less than the SACK of an
 // acknowledgement spans: the SACK begins at the edge, and near is the SACK.
+//
+//uetcc:hot
 func (t *target) takeAhead(now int64, p *PDC, x *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q, w := x.Request, &p.rx
 	psn, flags, clear := q.PSN(), q.Flags(), q.ClearPSN()
@@ -107,6 +117,8 @@ func (t *target) takeAhead(now int64, p *PDC, x *Taken, out *[pds.AckCCLen]byte)
 }
 
 // takeExpected is Take in general.
+//
+//uetcc:hot
 func (t *target) takeExpected(now int64, x *Taken, out *[pds.AckCCLen]byte) (n int, ok bool) {
 	q := x.Request
 	p := t.expect(q, *x.Src)
@@ -136,6 +148,8 @@ func (t *target) takeExpected(now int64, x *Taken, out *[pds.AckCCLen]byte) (n i
 }
 
 // echo is the answer's flags about a packet with flags f.
+//
+//uetcc:hot inlines nobounds
 func (t *Taken) echo(f pds.Flags) pds.Flags {
 	f &= pds.FlagRetx
 	if t.CE {

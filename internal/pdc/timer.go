@@ -22,6 +22,8 @@ func (l *life) ownTimer() uint32 { return uint32(len(l.pdc)) }
 
 // NextDeadline returns the time to call [Manager.Tick], ns; false: nothing waits for time to
 // pass. The time may be early: then Tick finds nothing to do.
+//
+//uetcc:hot
 func (m *Manager) NextDeadline() (int64, bool) {
 	at, ok := m.timer.wheel.Next()
 	if c, has := m.cc.NextDeadline(); has && (!ok || c < at) {
@@ -32,6 +34,8 @@ func (m *Manager) NextDeadline() (int64, bool) {
 
 // Tick does the work due by now. done is false if the events need room. An early or repeated
 // call does no harm.
+//
+//uetcc:hot
 func (m *Manager) Tick(now int64) (done bool) {
 	m.recovery.tickCC(now)
 	now = m.timer.wheel.Now(now)

@@ -37,6 +37,8 @@ func (o *Out) to(p *PDC, control bool) {
 //
 // Control packets come first, then of each PDC in turn the retransmissions, lowest PSN
 // first, then new packets.
+//
+//uetcc:hot
 func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 	if len(buf) < ReplyMax {
 		return false
@@ -63,11 +65,15 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 }
 
 // Idle reports whether [Manager.Transmit] has nothing to give.
+//
+//uetcc:hot inlines nobounds
 func (m *Manager) Idle() bool {
 	return m.sched.ctl.head == 0 && m.sched.data.len() == 0 && m.rudi.queued == 0 && m.sched.revision == m.cc.Revision()
 }
 
 // transmitData sends a packet of p, if any, and allowed.
+//
+//uetcc:hot
 func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	w := &p.tx
 	off, again := w.next, false
@@ -148,6 +154,8 @@ func (s *scheduler) allowed(now int64, p *PDC, size int64, again bool) bool {
 
 // putRequest writes the header of a data packet and returns the reason of congestion
 // control against a next packet.
+//
+//uetcc:hot
 func (m *Manager) putRequest(now int64, p *PDC, pkt *packet, buf []byte, out *Out, last bool) ccc.Reason {
 	h := ccc.Handle(p.handle)
 	sp := m.cc.Send(h, now, ccc.Sent{Size: int64(pkt.size), Rtx: out.Retx, Seq: uint64(p.tx.offset(out.PSN))})

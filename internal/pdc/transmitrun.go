@@ -49,6 +49,8 @@ func (x *Run) Handle(k int) (h uint64, n int) {
 }
 
 // HandleOf is Handle without the number.
+//
+//uetcc:hot inlines nobounds
 func (x *Run) HandleOf(k int) uint64 {
 	if x.unlike {
 		return x.handles[uint(k)%ccc.RunMax]
@@ -57,23 +59,33 @@ func (x *Run) HandleOf(k int) uint64 {
 }
 
 // Path returns the entropy value of packet k, from 0.
+//
+//uetcc:hot inlines nobounds
 func (x *Run) Path(k int) uint16 { return x.Paths[uint(k)%ccc.RunMax] }
 
 // PutHeader writes the header of packet k, from 0, unless the packet has a target.
+//
+//uetcc:hot inlines nobounds
 func (x *Run) PutHeader(b *[pds.RequestLen]byte, k int) {
 	x.heads.Put(b, uint32(k), x.asks)
 }
 
 // HasTarget reports whether packet k, from 0, names the credit that the source would like to reach.
+//
+//uetcc:hot inlines nobounds
 func (x *Run) HasTarget(k int) bool { return x.Targets && x.targets[uint(k)%ccc.RunMax] != 0 }
 
 // PutTarget makes the header of packet k, which has a target, that of such a packet.
+//
+//uetcc:hot inlines nobounds
 func (x *Run) PutTarget(b *[pds.RequestCCLen]byte, k int) {
 	x.heads.PutTarget(b, x.cccID, uint32(rccc.QuantaOf(x.targets[uint(k)%ccc.RunMax])))
 }
 
 // NextSender returns the next PDC to send data, and how many packets may be a run: 0, nobody waits
 // for a turn; 1, others have turns, too; or [ccc.RunMax].
+//
+//uetcc:hot inlines
 func (f *FastPath) NextSender() (id pds.PDCID, most int) {
 	switch f.sched.data.len() {
 	case 0:
@@ -89,6 +101,8 @@ func (f *FastPath) NextSender() (id pds.PDCID, most int) {
 // packets of a PDC in use, admitted at once by congestion control. Several go while no other
 // PDC has a turn. The result is the PDC; with other packets to send, or none, nil, and
 // nothing has changed.
+//
+//uetcc:hot
 func (f *FastPath) TransmitRun(now int64, most int) *PDC {
 	m := (*Manager)(f)
 	p, x := m.sched.plainSender(), &m.run
@@ -121,6 +135,8 @@ func (f *FastPath) TransmitRun(now int64, most int) *PDC {
 
 // begin notes the first packet of x, packet i of row r, as submitted, and reports whether the row's
 // packets are alike; otherwise alone is to follow.
+//
+//uetcc:hot inlines nobounds
 func (x *Run) begin(r *row, i uint32) bool {
 	x.first, x.Size, x.kind = r.handle+uint64(i), int64(r.size), r.kind
 	return r.size != 0
@@ -129,12 +145,15 @@ func (x *Run) begin(r *row, i uint32) bool {
 // alone is begin where the row's packets are not alike.
 //
 //go:noinline
+//uetcc:hot
 func (x *Run) alone(m *memory, r *row, i uint32) {
 	h, size, k := m.unlike(r, i)
 	x.first, x.Size, x.kind = h, int64(size), k
 }
 
 // aim has the packets of m.run, which congestion control has just let go, name their credit targets.
+//
+//uetcc:hot
 func (m *Manager) aim(p *PDC) {
 	m.cc.CreditTargets(ccc.Handle(p.handle), m.run.Size, m.run.targets[:m.run.Sent])
 	m.run.cccID = m.life.cccID[p.cc.Index()]
@@ -165,6 +184,8 @@ func (s *scheduler) plainSender() *PDC {
 
 // alike returns how many packets from next on may be one run if their row says that they are
 // alike, at most so many, at least 1: they are below end.
+//
+//uetcc:hot inlines nobounds
 func (w *sendWindow) alike(most int, end uint32) uint32 {
 	return min(uint32(most), ccc.RunMax, rowLen-w.next%rowLen, w.tail-w.next, end-w.next)
 }
@@ -185,6 +206,8 @@ func (m *memory) collect(r *row, i, n uint32, x *Run) uint32 {
 
 // sentRun takes note of the packets of x, of row r, released by congestion control, and describes the
 // packets. last reports that the peer's window lets no next packet follow for now.
+//
+//uetcc:hot
 func (s *source) sentRun(now int64, p *PDC, r *row, x *Run) (last bool) {
 	w, n := &p.tx, uint32(x.Sent)
 	i := w.next % rowLen

@@ -61,6 +61,7 @@ func tookOf(ns int64) uint32 { return uint32(ns>>tripShift) + 1 }
 // time counts only where it is more than what is known.
 //
 //go:noinline
+//uetcc:hot
 func (p *PDC) tookLate(c *Params, since int64, n uint8) uint32 {
 	took := tookOf(deadline.After(since, c.rto(n)-c.c.RTOInit))
 	if took <= p.took&^tookAtLeast {

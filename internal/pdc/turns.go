@@ -20,6 +20,8 @@ type scheduler struct {
 // waiting for congestion control if the next packet is not allowed: most packets fill the
 // window opened by an acknowledgement. last means that the peer's window lets no new packet
 // of p follow for now, held is congestion control's reason for none.
+//
+//uetcc:hot
 func (s *scheduler) takeTurns(p *PDC, last bool, held ccc.Reason) {
 	switch w := &p.tx; {
 	case w.queued == 0 && (last || w.next == w.tail):
@@ -40,9 +42,13 @@ func (s *scheduler) onlyTurn(p *PDC) bool { return s.data.len() == 1 && s.data.n
 
 // goesOn reports whether a PDC keeps the turn: the next packet is held by nothing, or by
 // time alone.
+//
+//uetcc:hot inlines
 func goesOn(held ccc.Reason) bool { return held == ccc.ReasonBacklog || held == ccc.ReasonPacing }
 
 // park has p wait until the congestion control context allows more.
+//
+//uetcc:hot inlines
 func (s *scheduler) park(p *PDC) {
 	p.flags |= flagOnData
 	l, id := s.cc.Waiters(p.cc), p.slot()

@@ -47,6 +47,8 @@ func (l *life) waits() int { return l.waiting[0].len() + l.waiting[1].len() }
 // arm keeps the deadline of waiting work in the manager: messages for a PDC (the time-out of
 // the first, an id leaving quarantine, or a new look for idle PDCs, without any other signal)
 // and RUDI packets.
+//
+//uetcc:hot
 func (l *life) arm(now int64) {
 	at, until := l.rudi.nextDue, int64(never)
 	for i := range l.waiting {

@@ -6,6 +6,8 @@ package table
 // the call did the removal: of several concurrent calls exactly one returns true. A
 // stale handle, or a handle never inserted, is harmless. After true, the index
 // belongs to the caller again.
+//
+//uetcc:hot
 func (m *Map) Delete(h Handle) bool {
 	if int(h.Index()) >= len(m.places) {
 		return false
@@ -38,6 +40,7 @@ func (m *Map) vacate(n, w uint64) {
 	m.slots[n].word.Store((w + seqUnit) & seqMask)
 }
 
+//uetcc:hot inlines nobounds
 func (s *slot) load() (k Key) {
 	for i := range k {
 		k[i] = s.key[i].Load()

@@ -32,6 +32,8 @@ import "math/bits"
 // sequence number in the word keeps step 3's CAS from reviving an older attempt.
 // TestInsertModel enumerates all interleavings of the steps; with the build tag
 // tablestep the same code runs under every schedule of a few preemptions.
+//
+//uetcc:hot
 func (m *Map) Insert(k *Key, h Handle) (Handle, error) {
 	hash := m.hasher.Sum(k)
 	p, word, ok := m.claim(hash, hash<<tagShift|held|uint64(h))
@@ -76,6 +78,8 @@ func (s *slot) store(k *Key) {
 
 // claim takes the first empty slot for word and counts the entry in the passed
 // groups, before the entry can be seen behind those.
+//
+//uetcc:hot
 func (m *Map) claim(hash, word uint64) (place, uint64, bool) {
 	for p := place(0); p < m.limit(); p += 8 {
 		g := m.group(hash, p)

@@ -18,6 +18,8 @@ type Key [5]uint64
 // Set makes k the key of two addresses and 64 bits more. IPv4 addresses take their
 // IPv4-mapped IPv6 form, so both forms of an address have the same key; zones are
 // ignored.
+//
+//uetcc:hot
 func (k *Key) Set(a, b netip.Addr, rest uint64) {
 	k[0], k[1] = AddrWords(a)
 	k[2], k[3] = AddrWords(b)
@@ -60,6 +62,8 @@ func NewHasher(seed uint64) Hasher {
 }
 
 // Sum hashes k. In any longer form the compiler would not inline Sum.
+//
+//uetcc:hot inlines nobounds
 func (h *Hasher) Sum(k *Key) uint64 {
 	a, b := bits.Mul64(k[0]^h.s[0], k[1]^h.s[1])
 	c, d := bits.Mul64(k[2]^h.s[2], k[3]^h.s[3])

@@ -133,6 +133,8 @@ func newMap(groups, capacity int, h Hasher) *Map {
 }
 
 // Lookup returns the handle inserted with k, or [None].
+//
+//uetcc:hot
 func (m *Map) Lookup(k *Key) Handle {
 	hash := m.hasher.Sum(k)
 	want, g := hash<<tagShift|live, m.home(hash)
@@ -155,6 +157,8 @@ func (m *Map) Lookup(k *Key) Handle {
 }
 
 // beyond looks for k in the groups after the home group.
+//
+//uetcc:hot
 func (m *Map) beyond(k *Key, hash uint64) Handle {
 	want := hash<<tagShift | live
 	for p := place(8); p < m.limit(); p += 8 {
@@ -185,6 +189,8 @@ func byteOf(hash uint64) uint64 { return hash&0xff | 1 }
 
 // matches has the highest bit set of each byte of a group's word equal to the
 // hash's, perhaps of some bytes above, too.
+//
+//uetcc:hot inlines nobounds
 func matches(bytes, hash uint64) uint64 { return zeros(bytes ^ byteOf(hash)*ones) }
 
 // zeros has the highest bit set of each of the seven lower bytes equal to zero,
@@ -198,6 +204,8 @@ func (m *Map) first(g, hits uint64) *slot {
 
 // holds compares word by word, the last first: keys of a FEP differ there or in the
 // sources, and mostly a tag match is a key match anyway.
+//
+//uetcc:hot inlines nobounds
 func (s *slot) holds(k *Key) bool {
 	return s.key[4].Load() == k[4] && s.key[1].Load() == k[1] && s.key[0].Load() == k[0] &&
 		s.key[3].Load() == k[3] && s.key[2].Load() == k[2]

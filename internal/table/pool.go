@@ -105,6 +105,8 @@ func NewPool(c PoolConfig) (*Pool, error) {
 
 // Claim takes a free id for the caller alone. Nobody can see the id until Publish;
 // meanwhile the caller writes the slot's Data.
+//
+//uetcc:hot
 func (p *Pool) Claim() (Handle, error) {
 	id, ok := p.free.pop()
 	if !ok {
@@ -133,6 +135,8 @@ func (p *Pool) Return(h Handle) SlotWord {
 // Release ends the life of h and puts the id into quarantine until now + Hold. Of
 // several concurrent calls one succeeds; later calls, and a stale handle, get
 // [ErrStale] and change nothing.
+//
+//uetcc:hot
 func (p *Pool) Release(h Handle, now int64) error {
 	if !p.Owns(h.Index()) {
 		return ErrStale
@@ -189,6 +193,8 @@ func (p *Pool) NextDue() (int64, bool) {
 }
 
 // Live reports whether h is live now.
+//
+//uetcc:hot inlines
 func (p *Pool) Live(h Handle) bool {
 	return p.Owns(h.Index()) && h.Generation()&1 != 0 &&
 		p.Load(h.Index()).Generation() == h.Generation()

@@ -31,6 +31,8 @@ func NewSlots(n int) Slots {
 func (s *Slots) Len() int { return len(s.words) }
 
 // Load returns the word of an id below Len.
+//
+//uetcc:hot inlines
 func (s *Slots) Load(id uint16) SlotWord { return SlotWord(s.words[id].Load()) }
 
 // Update replaces the user's 48 bits of w's life; false if the word has changed

@@ -12,6 +12,8 @@ import (
 // never after the earliest deadline rounded up to a tick, and maybe before a deadline still
 // far away: then Expire finds nothing due, and Next moves closer, at most five times for a
 // deadline.
+//
+//uetcc:hot
 func (w *Wheel) Next() (int64, bool) {
 	if !w.empty(dueList) {
 		return int64(w.cur << w.shift), true
@@ -57,6 +59,8 @@ func (w *Wheel) empty(l uint) bool { return w.node[l].next == uint32(l) }
 // Expire takes one index out whose deadline is not after now and returns the index, or false
 // when none is left. Indices with deadlines in the same tick, or after a leap of now by 2^44
 // ticks, come in an unspecified but deterministic order.
+//
+//uetcc:hot
 func (w *Wheel) Expire(now int64) (id uint32, ok bool) {
 	limit := max(w.floor(now), w.cur)
 	for w.empty(dueList) {
@@ -78,6 +82,8 @@ func (w *Wheel) Expire(now int64) (id uint32, ok bool) {
 }
 
 // cascade links the nodes of list l again, one level further down or as due.
+//
+//uetcc:hot
 func (w *Wheel) cascade(l uint) {
 	i := uint(w.node[l].next)
 	w.alone(l)

@@ -63,15 +63,21 @@ func (w *Wheel) floor(t int64) uint64 { return uint64(max(t, 0)) >> (w.shift & 6
 func (w *Wheel) ceil(t int64) uint64  { return (uint64(max(t, 0)) + w.round) >> (w.shift & 63) }
 
 // Armed reports whether id has a deadline.
+//
+//uetcc:hot inlines
 func (w *Wheel) Armed(id uint32) bool {
 	return w.node[listCount+uint(id)].next != listCount+id
 }
 
 // Arm gives id the deadline at, in place of any earlier deadline, and panics if id is not
 // below the n of [New].
+//
+//uetcc:hot inlines
 func (w *Wheel) Arm(id uint32, at int64) { w.link(listCount+uint(id), w.ceil(at)) }
 
 // Cancel takes the deadline of id away, if any.
+//
+//uetcc:hot inlines
 func (w *Wheel) Cancel(id uint32) {
 	w.unlink(listCount + uint(id))
 	w.alone(listCount + uint(id))
@@ -102,6 +108,8 @@ var levelOf = func() (l [64]uint8) {
 }()
 
 // link puts node i into the list of the tick at, and takes the node out of any other.
+//
+//uetcc:hot
 func (w *Wheel) link(i uint, at uint64) {
 	w.unlink(i)
 	nodes, l := w.node, w.list(at)
@@ -118,6 +126,8 @@ func (w *Wheel) link(i uint, at uint64) {
 
 // unlink takes node i out of the ring. The occupancy bit of an emptied list stays:
 // nextSlot, called more rarely, clears the bit.
+//
+//uetcc:hot inlines
 func (w *Wheel) unlink(i uint) {
 	nodes := w.node
 	next, prev := nodes[i].next, nodes[i].prev

@@ -45,6 +45,8 @@ func prologue(t pds.Type, n pds.NextHdr, f pds.Flags) uint16 {
 // The congestion state is of receiver credit, or of NSCC with neither a penalty
 // (rcv_cwnd_pend) nor a restored window (rc), nor a service time of 8.3 ms or more, the
 // largest being without meaning.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) Plain() bool {
 	return binary.LittleEndian.Uint16(v[0:])&plainAckBits == plainAck &&
 		(v[12] < 1<<4 && v[26] == 0 && v[24] != 0xff || v.hasCredit()) && // CCNSCC; rc, rcv_cwnd_pend; service_time
@@ -60,6 +62,8 @@ func (v *AckCC) Type() pds.Type { return pds.Type(v[0] >> 3) }
 func (v *AckCC) Next() pds.NextHdr { return pds.NextHdr(binary.BigEndian.Uint16(v[0:]) >> 7 & 0xf) }
 
 // Flags returns the flags of an ACK.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) Flags() pds.Flags { return pds.Flags(v[1]) & ackFlags }
 
 // Offset returns ack_psn_offset.
@@ -69,12 +73,16 @@ func (v *AckCC) Offset() int16 { return int16(binary.BigEndian.Uint16(v[2:])) }
 func (v *AckCC) CACK() pds.PSN { return pds.PSN(binary.BigEndian.Uint32(v[4:])) }
 
 // Cumulative reports whether v says nothing of packets above CACK.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) Cumulative() bool {
 	return binary.LittleEndian.Uint16(v[2:]) == 0 && binary.LittleEndian.Uint64(v[16:]) == 0 // ack_psn_offset, bitmap
 }
 
 // Like reports whether v, too, is plain and cumulative, of the same PDCs and with the same
 // congestion state, if w is.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) Like(w *AckCC) bool {
 	const head, rest = uint64(plainAckBits) | 0xffff<<16, 0xf0<<32 | 0xffff_ffff // and ack_psn_offset; ccType, PDCs
 	return (binary.LittleEndian.Uint64(v[0:])^binary.LittleEndian.Uint64(w[0:]))&head == 0 &&
@@ -84,30 +92,44 @@ func (v *AckCC) Like(w *AckCC) bool {
 
 // AckPSN returns the PSN of the packet that triggered the acknowledgement. An answer
 // to a probe, never a plain ACK_CC, names none.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) AckPSN() pds.PSN { return v.CACK().Add(int32(v.Offset())) }
 
 // SPDCID returns the sender's PDC.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) SPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(v[8:])) }
 
 // DPDCID returns the receiver's PDC.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) DPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(v[10:])) }
 
 // CCType returns the type of the congestion state.
 func (v *AckCC) CCType() pds.CCType { return pds.CCType(v[12] >> 4) }
 
 // MPR returns how many PSNs the target tracks, in units of 128.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) MPR() uint8 { return v[13] }
 
 // SACKOffset returns sack_psn_offset.
 func (v *AckCC) SACKOffset() int16 { return int16(binary.BigEndian.Uint16(v[14:])) }
 
 // SACKBase returns the PSN of bit 0 of the bitmap.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) SACKBase() pds.PSN { return v.CACK().Add(int32(v.SACKOffset())) }
 
 // Bitmap returns the SACK: bit i set: SACKBase + i has arrived.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) Bitmap() uint64 { return binary.BigEndian.Uint64(v[16:]) }
 
 // ServiceTime returns the field of [pds.NSCCState].
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) ServiceTime() uint16 { return binary.BigEndian.Uint16(v[24:]) }
 
 // CwndPend returns the field of [pds.NSCCState].
@@ -120,6 +142,8 @@ func (v *AckCC) Restore() bool { return v[26]&0x80 != 0 }
 func (v *AckCC) Credit() uint32 { return binary.BigEndian.Uint32(v[24:]) >> 8 }
 
 // RcvdBytes returns the field of [pds.NSCCState].
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) RcvdBytes() uint32 { return binary.BigEndian.Uint32(v[26:]) & maxUint24 }
 
 // OOOCount returns the field of [pds.NSCCState].
@@ -127,23 +151,31 @@ func (v *AckCC) OOOCount() uint16 { return binary.BigEndian.Uint16(v[30:]) }
 
 // SetAck writes the first eight bytes: an ACK_CC with the fields of p except the type,
 // ack_psn_offset or probe_opaque, and cack_psn.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) SetAck(p pds.Prologue, offset int16, cack pds.PSN) {
 	head := prologue(pds.TypeACKCC, p.Next, p.Flags&ackFlags)
 	binary.BigEndian.PutUint64(v[0:], uint64(head)<<48|uint64(uint16(offset))<<32|uint64(cack))
 }
 
 // SetPDCs writes the sender's PDC and the receiver's.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) SetPDCs(spdcid, dpdcid pds.PDCID) {
 	binary.BigEndian.PutUint32(v[8:], uint32(spdcid)<<16|uint32(dpdcid))
 }
 
 // SetAnswered writes the PDCs for an answer to q: the sender's becomes the receiver's.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) SetAnswered(q *Request) {
 	binary.LittleEndian.PutUint32(v[8:], bits.RotateLeft32(binary.LittleEndian.Uint32(q[8:]), 16))
 }
 
 // SetSACK writes the type of the congestion state, the PSNs the target tracks in
 // units of 128, sack_psn_offset, and the bitmap.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) SetSACK(t pds.CCType, mpr uint8, offset int16, bitmap uint64) {
 	// BigEndian.PutUint32 would take the word to pieces where t is a constant.
 	binary.LittleEndian.PutUint32(v[12:], bits.ReverseBytes32(uint32(t&0xf)<<28|uint32(mpr)<<16|uint32(uint16(offset))))
@@ -152,12 +184,16 @@ func (v *AckCC) SetSACK(t pds.CCType, mpr uint8, offset int16, bitmap uint64) {
 
 // SetNSCC writes the congestion state where CCType is [pds.CCNSCC]. Fields as in
 // [pds.NSCCState]; penalty is rc in the highest bit and rcv_cwnd_pend.
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) SetNSCC(serviceTime uint16, penalty uint8, rcvdBytes uint32, oooCount uint16) {
 	received := uint64(rcvdBytes & maxUint24)
 	binary.BigEndian.PutUint64(v[24:], uint64(serviceTime)<<48|uint64(penalty)<<40|received<<16|uint64(oooCount))
 }
 
 // SetCredit writes the congestion state where CCType is [pds.CCCredit].
+//
+//uetcc:hot inlines nobounds
 func (v *AckCC) SetCredit(s *pds.CreditState) {
 	binary.BigEndian.PutUint64(v[24:], uint64(s.Credit&maxUint24)<<40|uint64(s.OOOCount))
 }

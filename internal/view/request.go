@@ -33,11 +33,15 @@ const requestFlags = pds.FlagRetx | pds.FlagAR | pds.FlagSYN
 // Plain reports whether v is a request like nearly all: a RUD_REQ or ROD_REQ on an open
 // PDC ([pds.FlagSYN] is not set) with a CLEAR_PSN before the PSN (clear_psn_offset < 0) and
 // followed by a standard semantic header ([pds.NextRequestStd]).
+//
+//uetcc:hot inlines nobounds
 func (v *Request) Plain() bool {
 	return binary.LittleEndian.Uint32(v[0:])&plainRequestBits == plainRequest
 }
 
 // PlainCC is Plain for a RUD_CC_REQ or ROD_CC_REQ.
+//
+//uetcc:hot inlines nobounds
 func (v *Request) PlainCC() bool {
 	return v.Type()-pds.TypeRUDCCReq <= pds.TypeRODCCReq-pds.TypeRUDCCReq &&
 		binary.LittleEndian.Uint32(v[0:])&plainNextBits == plainNext
@@ -50,26 +54,40 @@ func (v *Request) Type() pds.Type { return pds.Type(v[0] >> 3) }
 func (v *Request) Next() pds.NextHdr { return pds.NextHdr(binary.BigEndian.Uint16(v[0:]) >> 7 & 0xf) }
 
 // Flags returns the flags of a request.
+//
+//uetcc:hot inlines nobounds
 func (v *Request) Flags() pds.Flags { return pds.Flags(v[1]) & requestFlags }
 
 // ClearOffset returns clear_psn_offset.
+//
+//uetcc:hot inlines nobounds
 func (v *Request) ClearOffset() int16 { return int16(binary.BigEndian.Uint16(v[2:])) }
 
 // ClearPSN returns the PSN up to which the initiator releases responses.
+//
+//uetcc:hot inlines nobounds
 func (v *Request) ClearPSN() pds.PSN { return v.PSN().Add(int32(v.ClearOffset())) }
 
 // PSN returns the packet's PSN.
+//
+//uetcc:hot inlines nobounds
 func (v *Request) PSN() pds.PSN { return pds.PSN(binary.BigEndian.Uint32(v[4:])) }
 
 // SPDCID returns the sender's PDC.
+//
+//uetcc:hot inlines nobounds
 func (v *Request) SPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(v[8:])) }
 
 // DPDCID returns the receiver's PDC.
+//
+//uetcc:hot inlines nobounds
 func (v *Request) DPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(v[10:])) }
 
 // PutRequest writes a RUD_REQ or ROD_REQ of an open PDC to b, with two stores, as
 // Request.AppendTo does. p.Type has to be RUD_REQ or ROD_REQ; [pds.FlagSYN] in p.Flags is
 // ignored.
+//
+//uetcc:hot inlines nobounds
 func PutRequest(b *[pds.RequestLen]byte, p pds.Prologue, clearOffset int16, psn pds.PSN, spdcid, dpdcid pds.PDCID) {
 	head := prologue(p.Type, p.Next, p.Flags&(requestFlags&^pds.FlagSYN))
 	binary.BigEndian.PutUint64(b[0:], uint64(head)<<48|uint64(uint16(clearOffset))<<32|uint64(psn))

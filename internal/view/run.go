@@ -26,6 +26,8 @@ func MakeRun(t pds.Type, next pds.NextHdr, clearOffset int16, psn pds.PSN, spdci
 }
 
 // Put writes the header of packet k, from 0, with [pds.FlagAR] if bit k%32 of asks is set.
+//
+//uetcc:hot inlines nobounds
 func (r *Run) Put(b *[pds.RequestLen]byte, k, asks uint32) {
 	head := r.prologue | uint64(asks>>(k%32)&1)*(uint64(pds.FlagAR)<<48)
 	binary.BigEndian.PutUint64(b[0:], head|uint64(uint16(r.clear-k))<<32|uint64(uint32(r.psn)+k))
@@ -34,6 +36,8 @@ func (r *Run) Put(b *[pds.RequestLen]byte, k, asks uint32) {
 
 // PutTarget makes the header in b, which Put has written, that of a RUD_CC_REQ or ROD_CC_REQ with
 // these fields.
+//
+//uetcc:hot inlines nobounds
 func (r *Run) PutTarget(b *[pds.RequestCCLen]byte, cccID uint8, target uint32) {
 	b[0] += byte(pds.TypeRUDCCReq-pds.TypeRUDReq) << 3
 	binary.BigEndian.PutUint32(b[12:], uint32(cccID)<<24|target&maxUint24)

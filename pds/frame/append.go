@@ -18,6 +18,8 @@ import (
 // identification 0; the UDP checksum is 0 (UE Specification 1.0.3, section 3.5.10.1) except
 // with f.UDPSum over IPv6; still 0 in a packet with a CRC, as CRC and checksum would cover
 // each other. The frame must stay below 64 KiB.
+//
+//uetcc:hot
 func (f *Frame) AppendTo(b, payload []byte) []byte {
 	if f.Native || f.CRC || f.Port != 0 || !f.isIP4() {
 		return f.appendAny(b, payload)
@@ -47,6 +49,8 @@ func (f *Frame) AppendTo(b, payload []byte) []byte {
 func grow(b []byte, n int) []byte { return slices.Grow(b, n) }
 
 // putPlain writes Ethernet, IPv4 and UDP header; size is the datagram's.
+//
+//uetcc:hot nobounds
 func (f *Frame) putPlain(h *[plainLen]byte, size int) {
 	*(*[6]byte)(h[:]) = f.DstMAC
 	*(*[6]byte)(h[6:]) = f.SrcMAC
@@ -136,6 +140,8 @@ func isMapped(a *[16]byte) bool {
 
 // putTransport writes the UDP header of size bytes in all, checksum at zero, or
 // the entropy header.
+//
+//uetcc:hot inlines
 func (f *Frame) putTransport(h []byte, size int) {
 	if f.Native {
 		binary.BigEndian.PutUint32(h, uint32(f.Entropy)<<16)
@@ -162,6 +168,8 @@ func (f *Frame) protocol() uint8 {
 }
 
 // putIP4 writes the IPv4 header of size more bytes.
+//
+//uetcc:hot inlines
 func (f *Frame) putIP4(h *[ip4Len]byte, size int, protocol uint8, sum uint16) {
 	binary.BigEndian.PutUint64(h[:], (ip4First+uint64(f.TOS)<<16+uint64(size))<<32|dontFragment)
 	binary.BigEndian.PutUint32(h[8:], hopLimit<<24|uint32(protocol)<<16|uint32(sum))
@@ -176,6 +184,8 @@ const (
 
 // sumIP4 returns the checksum of the IPv4 header. Only words known not to be zero are added,
 // without reading the header back.
+//
+//uetcc:hot inlines
 func (f *Frame) sumIP4(size int, protocol uint8) uint16 {
 	sum := ip4First + dontFragment + hopLimit<<8 + uint64(protocol) + uint64(f.TOS)<<16 + uint64(size)
 	return ^checksum.Fold(sum + uint64(binary.BigEndian.Uint32(f.Src[12:])) + uint64(binary.BigEndian.Uint32(f.Dst[12:])))

@@ -32,6 +32,8 @@ const (
 // decode reads the PDS header at the start of h and the semantic header behind. h lies
 // at offset at in the caller's buffer, and ends with the data, or with a CRC behind the
 // data. p changes only if both headers can be read.
+//
+//uetcc:hot nobounds
 func (ps *Parser) decode(h []byte, at int, p *Packet) error {
 	if len(h) < pds.AckCCLen || ps.CRC {
 		return ps.decodeAny(h, at, p)
@@ -70,6 +72,8 @@ func isPlain(b []byte, at int) bool {
 
 // standard notes type and offsets of a request with a PDS header of n bytes at offset at
 // and a standard semantic header, with data up to end.
+//
+//uetcc:hot inlines
 func (p *Packet) standard(t pds.Type, at, n, end int) {
 	p.Type, p.Form = t, ses.FormStandard
 	p.Req.Type, p.Req.Next, p.Request.Form = t, pds.NextRequestStd, ses.FormStandard
@@ -78,6 +82,8 @@ func (p *Packet) standard(t pds.Type, at, n, end int) {
 
 // decodeAny is decode for all packets. The semantic header comes first, since the PDS
 // header cannot fail once type and length are known.
+//
+//uetcc:hot
 func (ps *Parser) decodeAny(h []byte, at int, p *Packet) (err error) {
 	if ps.CRC {
 		if h, err = untrail(h); err != nil {
@@ -112,6 +118,8 @@ func (ps *Parser) decodeAny(h []byte, at int, p *Packet) (err error) {
 }
 
 // decodeSES reads a semantic header of any form.
+//
+//uetcc:hot
 func (p *Packet) decodeSES(form ses.Form, b []byte) (int, error) {
 	if form.IsRequest() {
 		return p.Request.Decode(form, b)
@@ -223,6 +231,8 @@ func (p *Packet) decodeTrimmed(h []byte, at int) error {
 
 // place notes a PDS header of n bytes at offset at, a semantic header of m bytes behind,
 // and data up to size bytes from at.
+//
+//uetcc:hot inlines
 func (p *Packet) place(at, n, m, size int) {
 	p.PDS, p.SES, p.Payload, p.End = at, at+n, at+n+m, at+size
 }

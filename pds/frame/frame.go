@@ -66,6 +66,8 @@ func (f *Frame) addresses(ip []byte) {
 
 // addresses4 sets the addresses of f to ::ffff: and the IPv4 addresses in b, source and
 // destination.
+//
+//uetcc:hot inlines nobounds
 func (f *Frame) addresses4(b *[8]byte) {
 	f.Src = mapped // singly: both at once go through the stack
 	*(*[4]byte)(f.Src[12:]) = [4]byte(b[:])

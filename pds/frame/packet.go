@@ -51,6 +51,8 @@ type header interface {
 }
 
 // header returns the PDS header of p.Type, nil for a reserved type.
+//
+//uetcc:hot
 func (p *Packet) header() header {
 	switch p.Type {
 	case pds.TypeRUDReq, pds.TypeRODReq, pds.TypeRUDCCReq, pds.TypeRODCCReq:
@@ -80,6 +82,8 @@ func (p *Packet) header() header {
 
 // AppendTo appends the headers to b, without entropy header and data: the PDS header
 // of p.Type, then the semantic header of p.Form. A reserved Type or Form panics.
+//
+//uetcc:hot
 func (p *Packet) AppendTo(b []byte) []byte {
 	switch {
 	case p.Type.IsRequest():

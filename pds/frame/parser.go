@@ -55,6 +55,8 @@ type Parser struct {
 
 // UDP reads b, the payload of a UDP datagram, into p. The errors are from packages pds and
 // ses.
+//
+//uetcc:hot inlines
 func (ps *Parser) UDP(b []byte, p *Packet) error { return ps.decode(b, 0, p) }
 
 // Native reads b, the payload of an IP packet without UDP, into p. b begins with the entropy
@@ -116,6 +118,8 @@ func sourceAt(first uint8) int {
 }
 
 // anyFrame is Ethernet without the short cut.
+//
+//uetcc:hot
 func (ps *Parser) anyFrame(b []byte, f *Frame) error {
 	at := etherLen
 	if len(b) < etherLen {
@@ -142,9 +146,13 @@ func (ps *Parser) anyFrame(b []byte, f *Frame) error {
 
 // IP reads the IPv4 or IPv6 packet b into f. Errors as from
 // [Parser.Ethernet].
+//
+//uetcc:hot inlines
 func (ps *Parser) IP(b []byte, f *Frame) error { return ps.ip(b, 0, f) }
 
 // ip reads the IP packet at b[at].
+//
+//uetcc:hot
 func (ps *Parser) ip(b []byte, at int, f *Frame) error {
 	h, err := parseIP4(b[at:])
 	if err != nil {

@@ -20,6 +20,8 @@ type plainHead [plainLen + pds.AckCCLen]byte
 // two 802.1Q tags are skipped. Versions, lengths, protocol and port are checked
 // and fragments refused; IPv4's and UDP's checksums are ignored. The errors are
 // [ErrNotUET], [ErrIP], [ErrFragment] and errors of packages pds and ses.
+//
+//uetcc:hot
 func (ps *Parser) Ethernet(b []byte, f *Frame) error {
 	if len(b) < len(plainHead{}) || ps.CRC || ps.Opener != nil {
 		return ps.anyFrame(b, f)
@@ -61,6 +63,8 @@ func (ps *Parser) Ethernet(b []byte, f *Frame) error {
 
 // configured is Ethernet for a parser with a port or DSCPs of trimming, and a packet to
 // [pds.UDPPort]. If neither matters for the packet the zero parser reads the same.
+//
+//uetcc:hot
 func (ps *Parser) configured(b []byte, tos uint8, f *Frame) error {
 	if ps.Port != 0 && ps.Port != pds.UDPPort || ps.trimmedBy(tos) != 0 {
 		return ps.anyFrame(b, f)
@@ -73,6 +77,8 @@ func (ps *Parser) configured(b []byte, tos uint8, f *Frame) error {
 // without tags, options and fragments, with consistent lengths, as in most frames:
 // fields at fixed offsets. Words only compared are read in little-endian order, without
 // byte swaps, and all at once, without branches.
+//
+//uetcc:hot inlines nobounds
 func (h *plainHead) isPlain(end int) bool {
 	const (
 		typeVersion  = etherIPv4>>8 | 0x45<<16             // not the TOS behind them
@@ -85,6 +91,8 @@ func (h *plainHead) isPlain(end int) bool {
 }
 
 // plain sets the fields around the PDS header of a datagram ending at end.
+//
+//uetcc:hot inlines nobounds
 func (f *Frame) plain(h *plainHead, end int) {
 	f.TOS, f.Native, f.Trimmed = h[15], false, 0
 	f.TransportLen, f.Entropy = end-etherLen-ip4Len, binary.BigEndian.Uint16(h[34:])

@@ -37,6 +37,8 @@ func (d *Destination) Received() int64 { return d.received }
 // reports whether the buffer has room. Only packets beyond an honest source's
 // limit are refused; refuse such packets for lack of a buffer. Do not report
 // duplicates: a duplicate occupies no cell.
+//
+//uetcc:hot nobounds
 func (d *Destination) Accept(p *Params, now, size int64) bool {
 	if !d.Fits(p, size) {
 		return false
@@ -47,6 +49,8 @@ func (d *Destination) Accept(p *Params, now, size int64) bool {
 }
 
 // Release frees the cells of an accepted packet that left the buffer.
+//
+//uetcc:hot nobounds
 func (d *Destination) Release(p *Params, now, size int64) {
 	d.freed = min(d.freed+p.Cost(size), d.received)
 	d.settle(p, now)
@@ -58,6 +62,8 @@ func (d *Destination) Total(p *Params) int64 { return d.freed + p.limit }
 // Credit returns the cumulative limit to put into a message that leaves now, an
 // ACK_CC or a Credit control packet, as CellsOf of the result. The limit counts
 // as announced.
+//
+//uetcc:hot inlines nobounds
 func (d *Destination) Credit(p *Params, now int64) int64 {
 	d.told = d.Total(p)
 	d.armed = false

@@ -29,15 +29,21 @@ func (s *Source) Charged() int64 { return s.consumed + s.abandoned }
 // CanSend reports whether a new packet of size nominal bytes is covered whole: a
 // buffer cannot go into debt. A retransmission needs no credit: the first charge is
 // outstanding.
+//
+//uetcc:hot inlines nobounds
 func (s *Source) CanSend(p *Params, size int64) bool { return s.Allowed() >= p.Cost(size) }
 
 // OnSend charges a new packet for which CanSend held. Retransmissions are not
 // reported.
+//
+//uetcc:hot inlines nobounds
 func (s *Source) OnSend(p *Params, size int64) { s.consumed += p.Cost(size) }
 
 // OnCreditUpdate takes a cumulative limit and returns by how many cells the
 // credit grew. 0 means a duplicate, an overtaken message, or more than the
 // destination can have.
+//
+//uetcc:hot inlines nobounds
 func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	grown, freed := total-s.credit, total-p.limit
 	if grown <= 0 || freed > s.consumed+s.abandoned {
