@@ -52,12 +52,11 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 	if s.rtt > 0 {
 		lacks := p.lacks(n, adaptiveLinks)
 		w.learn(p, now, min(s.rtt, p.mostRTT()-lacks)+lacks, p.unsure(n))
-	} else if !s.bits.marked() {
-		return
 	}
 	target := w.targetAdaptive(p)
 	late := max(target, p.hostDelay)
 	switch {
+	case s.rtt <= 0 && !s.bits.marked() && (!w.trigger || w.qdelay >= late): // no sample now; none before, or a late one
 	case s.bits.marked():
 		w.run = 0
 		w.cwnd = max(w.cwnd-min(n, p.mtu)/2, p.mtu)

@@ -299,3 +299,38 @@ func TestAdaptiveFirstSampleIsNotTheShortest(t *testing.T) {
 		}
 	}
 }
+
+// Acknowledgements without a sample, as of fetching operations that are answered later, let the window grow by
+// the delay of the last sample; before any sample, or after a late one, they do not. 3,000 atomics of 8 bytes at
+// 10 Gb/s and 60 us took 14.5 times the ideal time, with 38 of them in each round trip.
+func TestAdaptiveGrowsBetweenSamples(t *testing.T) {
+	const base = 60_000
+	p := must(t, nscc.Config{LinkRate: 10e9 / 8, BaseRTT: base, MTU: pathMTU, Profile: nscc.ProfileAdaptive})
+	for _, tc := range []struct {
+		sampled int64
+		grows   bool
+	}{{0, false}, {base, true}, {10 * base, false}} {
+		var w nscc.Window
+		w.Init(p, 0)
+		send := func() {
+			for w.CanSend(p, 116) {
+				w.OnSend(116)
+			}
+		}
+		send()
+		if tc.sampled != 0 {
+			w.OnACK(p, base, nscc.Ack{Bytes: 116, RTT: base})
+			for range 20 { // the average delay follows
+				send()
+				w.OnACK(p, base, nscc.Ack{Bytes: 116, RTT: tc.sampled})
+			}
+		}
+		before := w.Cwnd()
+		for range 20 {
+			w.OnACK(p, base+1, nscc.Ack{Bytes: 116})
+			send()
+		}
+		require.Equal(t, tc.grows, w.Cwnd() > before, tc)
+		require.Equal(t, !tc.grows, w.Cwnd() == before, tc)
+	}
+}
