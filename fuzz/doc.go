@@ -73,8 +73,8 @@
 // later PSNs, as TSS rules out: endpoints had not been told. In 350,003,586 the Start_PSN for which a stranger's PDC
 // gives way had run out when packets lost twice came at last. A change of that day had seed 94 of the contexts
 // wait for ever, with a lost packet beyond a window that had become smaller: no PDC in that state counted as stalled.
-// Contexts from 360,000,000 on (20,000 seeds) failed in eight, all mended; then 8,600 from 370,000,000 on (68,232,702 packets)
-// passed. In 360,014,602 and 360,019,354 the answer to a stall's question timed a packet under way. In 360,017,395
+// Contexts from 360,000,000 on (20,000 seeds) failed in eight, all mended. Afterwards passed 8,600 from 370,000,000 and
+// 11,600 from 371,000,000 on (160,958,865 packets), and endpoints from 381,000,000 on (8,000 seeds, 68,618,593 packets). In 360,014,602 and 360,019,354 the answer to a stall's question timed a packet under way. In 360,017,395
 // and 360,018,601 SYN packets, held up by congestion control, went again when the target had forgotten the PDC, and
 // were delivered twice. In 360,000,443 the packets of a PDC that its target had forgotten were refused for ever by a stranger's
 // under the same PDCIDs. In 360,002,766 and 360,012,882 late ROD_OOO from before the PDC had an ordered PDC go back twice.
