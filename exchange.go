@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
@@ -165,17 +164,10 @@ func (e *Endpoint) takeACKs(now int64, acks []*view.AckCC, in, reply []Datagram,
 	before := acks[len(acks)-1].CACK() - pds.PSN(n)
 	for i, a := range acks {
 		acknowledged(p, &reply[i], &r[i])
-		h, _ := e.pds.Fast().Run().Handle(i)
-		n, before = uint32(a.CACK()-before), a.CACK()
-		var ev msg.Event
-		if last := msg.PacketHandle(h); !e.source.sender.Confirm(last, n, responseOf(&in[i]), &ev) {
-			e.recv.confirmAny(now, &in[i], pdc.Confirmed{PDC: p.Handle(), N: n, Last: h}, &r[i])
-		} else if ev.Kind == msg.EventDone {
-			e.source.finish(now, last.Message(), &ev)
-		}
-		e.source.followUp(now)
+		x := pdc.Confirmed{PDC: p.Handle(), N: uint32(a.CACK() - before), Last: e.pds.Fast().Run().HandleOf(i)}
+		before = a.CACK()
+		e.takeACK(now, x, &in[i], &r[i])
 	}
-	e.source.refill(now, p.Handle())
 	return true
 }
 
