@@ -18,59 +18,59 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	if e.loader.prefetched--; e.loader.prefetched < 0 {
 		e.loader.prefetchACK(in.Packet)
 	}
-	if !prepare(reply, r) {
-		return
-	}
-	if b := in.Packet; len(b) >= ackedLen && in.Trimmed == 0 {
-		if a := (*view.AckCC)(b); a.Plain() {
-			e.takeACK(now, e.pds.Fast().TakeACK(now, a, in.Src), in, r)
+	if a := longEnough(in, reply); a != nil && a.Plain() {
+		acks := [...]*view.AckCC{a}
+		if p, _ := e.pds.Fast().Exchange(now, acks[:], &in.Src, 0); p != nil {
+			settled(p, reply, r)
+			e.settle(now, p, 0, in, r)
 			return
 		}
 	}
-	e.recv.receiveGeneralACK(now, in, r)
+	if prepare(reply, r) {
+		e.recv.receiveGeneralACK(now, in, r)
+	}
 }
 
-// takeACK settles the packets x that the plain ACK_CC in, with a response, has confirmed, with r
-// prepared. Without such packets the general way is left.
+// settle settles the packets of p that acknowledgement i of the last Exchange has confirmed: in, with
+// a response.
 //
 //uetcc:hot
-func (e *Endpoint) takeACK(now int64, x pdc.Confirmed, in *Datagram, r *Received) {
-	if x.N == 0 {
-		e.recv.receiveGeneralACK(now, in, r)
-		return
-	}
-	r.PDC, r.Payload = x.PDC, ackedLen
+func (e *Endpoint) settle(now int64, p *pdc.PDC, i int, in *Datagram, r *Received) {
+	n, h := e.pds.Fast().Run().Told(i)
 	var ev msg.Event
-	last := msg.PacketHandle(x.Last)
-	if !e.source.sender.Confirm(last, x.N, responseOf(in), &ev) {
-		e.recv.confirmAny(now, in, x, r)
+	last := msg.PacketHandle(h)
+	if !e.source.sender.Confirm(last, n, responseOf(in), &ev) {
+		e.recv.confirmAny(now, in, p.Handle(), n, h, r)
 	} else if ev.Kind == msg.EventDone {
 		e.source.finish(now, last.Message(), &ev)
 	}
-	if e.source.leads[x.PDC.ID()].ahead <= submitLow {
-		e.source.refill(now, x.PDC)
-	}
-	e.source.followUp(now)
+	e.source.acked(now, p.Handle())
 }
 
-// confirmAny settles the packets that an acknowledgement confirms: of a message the last by the
-// response, the others by the acknowledgement alone.
+// acked goes on once packets of a PDC have been acknowledged.
 //
 //uetcc:hot
-func (x *receiver) confirmAny(now int64, in *Datagram, c pdc.Confirmed, r *Received) {
-	if isAnswer(c.Last) {
-		x.source.settled(now, &pdc.Event{
-			Kind: pdc.EventImplicit, PDC: c.PDC, Handle: c.Last + 1 - uint64(c.N), More: uint16(c.N - 1),
-		})
-		return
+func (s *source) acked(now int64, h pdc.Handle) {
+	if s.leads[h.ID()].ahead <= submitLow {
+		s.refill(now, h)
 	}
-	x.res.ID.PDC, x.res.Header, x.res.Handle, x.res.Next = c.PDC, pds.AckCCLen, c.Last, pds.NextResponse
-	x.onResponse(now, in.Packet, r)
-	if c.N > 1 {
-		x.source.settled(now, &pdc.Event{
-			Kind: pdc.EventImplicit, PDC: c.PDC, Handle: c.Last + 1 - uint64(c.N), More: uint16(c.N - 2),
-		})
+	s.followUp(now)
+}
+
+// confirmAny settles n packets of a PDC that an acknowledgement confirms, with handles counting up to
+// last: of a message the last by the response, the others by the acknowledgement alone.
+//
+//uetcc:hot
+func (x *receiver) confirmAny(now int64, in *Datagram, p pdc.Handle, n uint32, last uint64, r *Received) {
+	ev := pdc.Event{Kind: pdc.EventImplicit, PDC: p, Handle: last + 1 - uint64(n), More: uint16(n - 1)}
+	if !isAnswer(last) {
+		x.res.ID.PDC, x.res.Header, x.res.Handle, x.res.Next = p, pds.AckCCLen, last, pds.NextResponse
+		if x.onResponse(now, in.Packet, r); n == 1 {
+			return
+		}
+		ev.More--
 	}
+	x.source.settled(now, &ev)
 }
 
 // receiveGeneralACK is receiveACK for any ACK_CC.

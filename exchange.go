@@ -4,9 +4,9 @@ package uetcc
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
@@ -29,7 +29,7 @@ const few = 4
 // waiting for room in the window.
 //
 //uetcc:hot
-func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) int {
+func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []Datagram) (n int) {
 	if !e.clock.even(now) {
 		return e.exchangeOdd(now, in, reply, r, out)
 	}
@@ -38,19 +38,22 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 			e.loader.prefetchACK(a[:])
 		}
 		acks := [...]*view.AckCC{a}
-		if p, n := e.exchange(now, acks[:], in, out[:min(len(out), few)]); p != nil {
-			acknowledged(p, reply, r)
-			if n == few && n < len(out) {
-				n += e.TransmitBatch(now, out[n:])
-			}
+		y, most := e.offer(now, in, out[:min(len(out), few)])
+		if p, acked := e.pds.Fast().Exchange(now, acks[:], &in.Src, most); p == nil {
+			prepare(reply, r)
+			e.recv.receiveGeneralACK(now, in, r)
+		} else if settled(p, reply, r); !y.Confirmed(e.pds.Fast().Run().Within, acked) {
+			e.settle(now, p, 0, in, r)
+		} else {
+			n = e.exchanged(now, p, y, out)
+		}
+		if n == len(out) || n < few && e.idle() && !e.grantsDue(now) {
 			return n
 		}
-		prepare(reply, r)
-		e.takeACK(now, e.pds.Fast().TakeACK(now, a, in.Src), in, r)
 	} else {
 		e.Receive(now, in, reply, r)
 	}
-	return e.TransmitBatch(now, out)
+	return n + e.TransmitBatch(now, out[n:])
 }
 
 // ExchangeBatch is [Endpoint.Exchange] for each packet of in, with reply and result in the same
@@ -101,19 +104,32 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	if k < 2 {
 		return 1, e.Exchange(now, &in[0], &reply[0], &r[0], out)
 	}
-	e.loader.prefetched -= k
-	if ends {
-		if e.takeACKs(now, acks[:k], in, reply, r) {
-			return k, e.TransmitBatch(now, out)
+	var p *pdc.PDC
+	if y, most := e.offer(now, &in[0], out); ends {
+		e.pds.Fast().Run().Let(0, 0)
+		if p, _ = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, 0); p != nil {
+			for i := range k {
+				settled(p, &reply[i], &r[i])
+				e.settle(now, p, i, &in[i], &r[i])
+			}
 		}
-	} else if p, n := e.exchange(now, acks[:k], &in[0], out); p != nil {
-		reply, r = reply[:k], r[:k]
-		for i := range r {
-			acknowledged(p, &reply[i], &r[i])
+	} else if most != 0 { // otherwise each may have others to be handed over
+		var acked uint32
+		if p, acked = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, most); p != nil {
+			y.Confirmed(true, acked) // more is in flight
+			n = e.exchanged(now, p, y, out)
+			for i := range k {
+				settled(p, &reply[i], &r[i])
+			}
+		}
+	}
+	if p != nil {
+		e.loader.prefetched -= k
+		if n < len(out) && (!e.idle() || e.grantsDue(now)) {
+			n += e.TransmitBatch(now, out[n:])
 		}
 		return k, n
 	}
-	e.loader.prefetched += k
 	for i := range k {
 		e.Receive(now, &in[i], &reply[i], &r[i])
 		if ends {
@@ -154,23 +170,6 @@ func (e *Endpoint) nothingWaits(now int64, in *Datagram) bool {
 	return e.source.leads[id].ahead == 0 && !e.flows[id].waiting() && e.idle()
 }
 
-// takeACKs takes in together acknowledgements of one PDC with responses of success, those of in
-// that acks are. It reports whether it did; otherwise nothing has changed.
-func (e *Endpoint) takeACKs(now int64, acks []*view.AckCC, in, reply []Datagram, r []Received) bool {
-	p, n := e.pds.Fast().Exchange(now, acks, &in[0].Src, 0, math.MaxUint64, 0)
-	if p == nil {
-		return false
-	}
-	before := acks[len(acks)-1].CACK() - pds.PSN(n)
-	for i, a := range acks {
-		acknowledged(p, &reply[i], &r[i])
-		x := pdc.Confirmed{PDC: p.Handle(), N: uint32(a.CACK() - before), Last: e.pds.Fast().Run().HandleOf(i)}
-		before = a.CACK()
-		e.takeACK(now, x, &in[i], &r[i])
-	}
-	return true
-}
-
 // longEnough returns a packet as long as an acknowledgement with a response, or nil, also
 // without room for a reply.
 //
@@ -196,54 +195,50 @@ func samePDC(a, b *Datagram) bool {
 		binary.LittleEndian.Uint32(a.Packet[8:]) == binary.LittleEndian.Uint32(b.Packet[8:])
 }
 
-// acknowledged fills in r for an acknowledgement for p, done with.
+// settled fills in r for an acknowledgement for p, done with.
 //
 //uetcc:hot inlines nobounds
-func acknowledged(p *pdc.PDC, reply *Datagram, r *Received) {
+func settled(p *pdc.PDC, reply *Datagram, r *Received) {
 	*r = Received{}
 	r.PDC, r.Payload = p.Handle(), ackedLen
 	reply.Packet = reply.Packet[:0]
 	reply.Payload = Payload{}
 }
 
-// exchange takes acknowledgements in, the first from in, and gives the packets released.
-// Results are the PDC and the number of packets, or none, with nothing changed, if more would
-// have to be done.
+// offer prepares the Exchange of acknowledgements, the first in in, of the message that packets of the PDC
+// are sent of, and returns that message and how many of its packets may go: none without the message.
 //
 //uetcc:hot
-func (e *Endpoint) exchange(now int64, acks []*view.AckCC, in *Datagram, out []Datagram) (p *pdc.PDC, n int) {
-	if e.credit != nil && e.credit.isDue(now) {
-		return nil, 0
-	}
-	id := int(acks[0].DPDCID())
-	if id >= len(e.flows) || e.pds.HasEvents() || e.source.starved.head != 0 {
+func (e *Endpoint) offer(now int64, in *Datagram, out []Datagram) (y *msg.Middle, most int) {
+	x, id := e.pds.Fast().Run(), int(binary.BigEndian.Uint16(in.Packet[10:]))
+	x.Let(0, 0)
+	if id >= len(e.source.leads) || e.grantsDue(now) || e.pds.HasEvents() || e.source.starved.head != 0 {
 		return nil, 0
 	}
 	l := &e.source.leads[id]
-	if l.ahead <= 0 { // nothing to send
+	if l.ahead <= submitLow && (l.ahead == 0 || e.flows[id].waiting()) { // others are to be handed over before
 		return nil, 0
 	}
-	y := e.source.sender.Passing(Handle(l.sends), responseOf(in))
-	if y == nil {
-		return nil, 0
+	if y = e.source.sender.Passing(Handle(l.sends), responseOf(in)); y != nil {
+		first, end := y.Range()
+		x.Let(uint64(first), uint64(end))
+		most = roomy(out[:e.source.run(id, min(len(out), int(l.ahead), ccc.RunMax))])
 	}
-	most := roomy(out[:e.source.run(id, min(len(out), int(l.ahead), ccc.RunMax))])
-	if most == 0 {
-		return nil, 0
+	return y, most
+}
+
+// exchanged describes the packets sent of y by an Exchange, whose acknowledgements are settled, and
+// returns how many those are.
+//
+//uetcc:hot
+func (e *Endpoint) exchanged(now int64, p *pdc.PDC, y *msg.Middle, out []Datagram) int {
+	n, id := e.pds.Fast().Run().Sent, p.Handle().ID()
+	if n == 0 {
+		e.source.acked(now, p.Handle())
+		return 0
 	}
-	first, end := y.Range()
-	p, acked := e.pds.Fast().Exchange(now, acks, &in.Src, uint64(first), uint64(end), most)
-	if p == nil {
-		return nil, 0
-	}
-	y.Confirmed(acked)
-	n = e.pds.Fast().Run().Sent
-	e.describeMiddles(out[:n], p, 0, y)
-	if l.sent(n) {
+	if e.describeMiddles(out[:n], p, 0, y); e.source.leads[id].sent(n) {
 		e.source.goOn(now, &e.flows[id])
 	}
-	if n < len(out) && !e.idle() {
-		n += e.TransmitBatch(now, out[n:])
-	}
-	return p, n
+	return n
 }

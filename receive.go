@@ -25,7 +25,7 @@ import (
 //	                   or that Follow does not know              (msg.Target.Expect)
 //	receiveByHeader    nothing: chooses among those below, by type and PDC
 //	receiveACK         plain ACK_CCs of the lowest packets in    decoding, and an event for each packet
-//	                   flight, or of one                         (pdc.FastPath.TakeACK)
+//	                   flight, or of one                         (pdc.FastPath.Exchange)
 //	receiveGeneralACK  any other ACK_CC                          what concerns answers: it has none
 //	receiveGeneral     the rest: opening and closing, NACKs,     nothing: the manager says what the packet
 //	                   control, repeated, trimmed, RUDI, UUD     is, and what to do

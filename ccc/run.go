@@ -98,10 +98,12 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 		}
 		how, left = how|howShared, b.backlog()
 	}
-	if uint64(x.Size-1) >= uint64(left) {
-		n = 0
-	} else if n > 1 && x.Size*int64(n) > left {
-		n = int(left / x.Size)
+	if n != 0 {
+		if uint64(x.Size-1) >= uint64(left) {
+			n = 0
+		} else if n > 1 && x.Size*int64(n) > left {
+			n = int(left / x.Size)
+		}
 	}
 	t := tally(0)
 	if x.Acks == 0 {

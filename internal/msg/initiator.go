@@ -431,10 +431,17 @@ func (x *Middle) Range() (first, end PacketHandle) {
 	return first, first + PacketHandle(min(x.sent, x.packets-1))
 }
 
-// Confirmed notes that n packets of the message have been answered; more must be in flight.
+// Confirmed notes that n packets have been answered, if they are of the message. If not, or without
+// others in flight, Confirmed reports false and has changed nothing: the message may end.
 //
 //uetcc:hot inlines nobounds
-func (x *Middle) Confirmed(n uint32) { x.outstanding -= n }
+func (x *Middle) Confirmed(own bool, n uint32) bool {
+	if !own || x.outstanding == n {
+		return false
+	}
+	x.outstanding -= n
+	return true
+}
 
 // Put writes the header of a packet with length bytes of payload from offset.
 //

@@ -7,184 +7,234 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/view"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
 
-// Exchange is [FastPath.TakeACK] for each of acks and then [FastPath.TransmitRun] for up to
-// most packets, at least one, of the same PDC. Sent packets are in [FastPath.Run]. Results are the
-// PDC, and the number of packets acknowledged. With most 0 nothing is sent, and the handles in the
-// Run are those of the last packet that each of acks tells of.
+// Exchange takes acknowledgements in, as [FastPath.ReceiveACK] takes each, and then lets up to most new
+// packets of the same PDC go, as [FastPath.TransmitRun] does. Both are in [FastPath.Run]: the
+// packets sent, and the handles of the last packet that each of acks tells of. No event reports the
+// acknowledged packets: the consequences are the caller's. Results are the PDC, and the number of
+// packets acknowledged.
 //
 // acks are 1 to [ccc.RunMax] acknowledgements of one PDC that are [view.AckCC.Plain], and
-// [view.AckCC.Cumulative] where there are several. Exchange takes them only if they are of the
-// lowest packets in flight, or one is of a single packet that was overtaken or has overtaken
-// others, the PDC waits for congestion control with others or has a turn (or most is 0), no other
-// PDC has a turn, and the handles of all these packets are in [first, end). Otherwise it returns no PDC, and
-// nothing has changed.
+// [view.AckCC.Cumulative] where there are several. Exchange takes them only if they are of the lowest
+// packets in flight, or one is of a single packet that was overtaken or has overtaken others.
+// Otherwise Exchange returns no PDC, and nothing has changed.
+//
+// Packets go only if the PDC waits for congestion control, or for nothing but these acknowledgements,
+// no other PDC has a turn, and the handles of the packets acknowledged and sent are within the Run's
+// [Run.Let]. If not, a single acknowledgement is taken in all the same, and several are not.
 //
 //uetcc:hot
-func (f *FastPath) Exchange(
-	now int64, acks []*view.AckCC, src *Addr, first, end uint64, most int,
-) (p *PDC, acked uint32) {
-	m := (*Manager)(f)
-	if acks[0].CCType() == pds.CCCredit {
-		return f.exchangeCredit(now, acks, src, first, end, most)
+func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) (p *PDC, acked uint32) {
+	m, a := (*Manager)(f), acks[0]
+	if a.CCType() == pds.CCCredit {
+		return f.exchangeCredit(now, acks, src, most)
 	}
-	if m.sched.ctl.head != 0 {
+	if p = m.source.acked(a, src); p == nil {
 		return nil, 0
 	}
-	if p = m.source.acked(acks[0], src); p == nil || !p.waitsToSend() && (most != 0 || p.is(flagRecovering)) {
-		return nil, 0
-	}
-	if m.sched.data.len() != 0 && (most == 0 || !m.sched.onlyTurn(p)) {
-		return nil, 0
-	}
-	if p.ahead >= m.sure && m.unsure(p, acks) {
-		return nil, 0
-	}
-	w, x, last := &p.tx, &m.run, acks[len(acks)-1]
-	x.from, x.span, x.Acks = first, end-first, len(acks)
-	r, edge := m.learn(now, p, acks)
-	if r == nil {
-		return nil, 0
-	}
-	n, limit, cur := edge-w.base, m.p.limit(last.MPR()), &m.mem.row[w.current]
-	if !last.Cumulative() {
-		n, edge = 1, w.cack // which stays
-	}
-	if most != 0 {
-		if int32(w.next-edge) >= int32(limit) {
+	x, w, mem := &m.run, &p.tx, m.mem
+	if len(acks) != 1 {
+		if acked = m.takeRun(now, p, acks, most); acked == 0 {
 			return nil, 0
-		}
-		if !x.begin(cur, w.next%rowLen) {
-			x.alone(m.mem, cur, w.next%rowLen)
-		}
-		if x.first-x.from >= x.span {
-			return nil, 0
-		}
-		if x.Most, x.unlike = 1, false; n > 1 && cur.size != 0 {
-			x.Most = int(w.alike(min(most, int(n)), edge+uint32(limit)))
 		}
 	} else {
-		x.Most, x.unlike = 0, true
-	}
-	if !m.cc.Exchange(ccc.Handle(p.handle), now, &x.Run) {
-		return nil, 0
-	}
-	if edge != w.cack {
-		if at := w.base % rowLen; at+n < rowLen {
-			r.flight &= ^uint64(0) << ((at + n) % rowLen) // none is in flight below base
-			w.pass(m.mem, r, n)
+		at := w.base % rowLen
+		r, end := &mem.row[w.first], w.offset(a.CACK())+1
+		acked = end - w.base
+		if !a.Cumulative() || acked-1 >= r.flying(at) || acked != 1 && r.size == 0 { // else handles may not count up
+			if r = w.named(mem, a); r == nil {
+				return nil, 0
+			}
+			at, end, acked = w.offset(a.AckPSN())%rowLen, w.base, 1
+		}
+		pkt, h := mem.told(r, at+acked-1)
+		x.told[0], x.Within = h, h-x.from < x.span
+		y := &x.News[0]
+		y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, acked), int32(acked), pkt.entropy
+		if pkt.sends == copiesFirst {
+			p.took = tookOf(now - pkt.sentAt)
 		} else {
-			w.acknowledged(m.mem, n)
+			p.took = p.tookLate(m.p, now-pkt.sentAt, pkt.rtos)
 		}
-		w.cack, w.limitAt, w.limit, p.stalls = edge, edge, limit, 0
-	} else {
-		p.takeOne(m, last)
+		if units := a.RcvdBytes(); units != 0 || p.counted.beyond() == countedMany { // else nothing to compare
+			m.compareOne(now, p, units, a)
+		}
+		if end == w.base {
+			p.release(m, a)
+		} else {
+			r.flight &^= span(at, acked)
+			w.cack, w.limitAt, w.limit, p.stalls = end, end, m.p.limit(a.MPR()), 0
+			if w.pass(mem, r, acked); r.released != 0 || end%rowLen == 0 {
+				w.settleBase(mem) // over packets that were acknowledged singly before
+			}
+		}
 	}
-	p.took = x.took
-	p.ahead, p.counted = x.ahead, x.counted
+	x.Acks = len(acks)
 	p.activeAt = now
 	m.stats.Received += uint64(len(acks))
 	m.target.in.awaited = false
+	x.Most = 0
+	var cur *row
+	if most != 0 && x.Within && m.maySend(p) && !(m.p.c.InferLoss && w.missing(m.mem, acks)) {
+		cur = &m.mem.row[w.current]
+		if !x.begin(cur, w.next%rowLen) {
+			x.alone(m.mem, cur, w.next%rowLen)
+		}
+		if x.unlike = false; x.first-x.from < x.span {
+			if x.Most = 1; acked > 1 && cur.size != 0 {
+				x.Most = int(w.alike(min(most, int(acked)), w.cack+uint32(w.limit)))
+			}
+		}
+	}
+	if !m.cc.Exchange(ccc.Handle(p.handle), now, &x.Run) {
+		m.exchangeAny(now, p)
+	}
+	if x.Most == 0 && m.cc.Waiters(p.cc).Head != 0 {
+		m.sched.release(p)
+	}
 	if m.p.c.InferLoss {
-		m.source.infers(now, p, last)
+		if m.source.infers(now, p, acks[len(acks)-1]); w.queued != 0 {
+			m.source.mayResend(now, p)
+		}
 	}
 	if x.Sent == 0 {
-		if most == 0 {
-			m.sched.release(p)
-			m.source.tookACKs(now, p)
+		if w.next != w.tail {
+			m.sched.wake(p)
 		}
-		return p, n
+		return p, acked
 	}
 	if x.Targets {
 		m.aim(p)
 	}
-	if end := m.source.sentRun(now, p, cur, x); end || w.next == w.tail || goesOn(x.Held) || m.sched.data.len() != 0 {
+	if end := m.source.sentRun(now, p, cur, x); end || w.next == w.tail || goesOn(x.Held) || m.sched.data.len() != 0 || !p.is(flagOnData) {
 		*m.cc.Waiters(p.cc) = ccc.Waiters{}
 		m.sched.data.head = m.sched.data.tail
 		p.flags &^= flagOnData
 		m.sched.takeTurns(p, end, x.Held)
 	}
-	return p, n
+	return p, acked
 }
 
-// learn notes in m.run what acknowledgements tell of packets of p, with handles as Exchange takes
-// them. Results are the row and the offset behind the last of the packets, the row nil if an
-// acknowledgement is not for Exchange.
+// maySend reports whether p has a new packet to send within the peer's window, nothing else to do, and
+// nobody to wait for but congestion control.
 //
 //uetcc:hot
-func (m *Manager) learn(now int64, p *PDC, acks []*view.AckCC) (r *row, end uint32) {
-	mem, x, w := m.mem, &m.run, &p.tx
-	x.ahead, x.counted = p.ahead, p.counted
-	end, start := w.base, w.start
-	if a := acks[0]; a.Cumulative() {
-		if r = &mem.row[w.first]; r.released != 0 {
-			return nil, 0
-		}
-	} else if r = w.named(mem, a); r != nil && m.p.limit(a.MPR()) == w.limit { // and alone: of one packet
-		end = w.offset(a.AckPSN())
-		start = a.CACK() - pds.PSN(end)
-	} else {
-		return nil, 0
+func (m *Manager) maySend(p *PDC) bool {
+	const odd = flagInitiator | flagClearDue | flagRecovering | flagAsking
+	if p.flags&odd != flagInitiator || p.tx.control != 0 || !p.tx.mayStart() || m.sched.ctl.head != 0 || p.counted.beyond() == countedMany {
+		return false
 	}
-	for i := 0; ; { // calls nothing, and needs little, so that the registers suffice
-		a := acks[i]
-		at, n := end%rowLen, uint32(a.CACK()-start)+1-end
-		if n-1 >= r.flying(at) || n != 1 && r.size == 0 {
-			return nil, 0
+	return m.sched.data.len() == 0 || m.sched.onlyTurn(p)
+}
+
+// exchangeAny has congestion control take in what it has refused as part of m.run: the
+// acknowledgements, without packets to send.
+//
+//go:noinline
+func (m *Manager) exchangeAny(now int64, p *PDC) {
+	x := &m.run
+	if x.Most != 0 {
+		if x.Most = 0; m.cc.Exchange(ccc.Handle(p.handle), now, &x.Run) {
+			return
 		}
-		pkt, h := mem.told(r, at+n-1)
-		x.handles[uint(i)%ccc.RunMax] = h
-		if h-x.from >= x.span {
-			return nil, 0
+	}
+	x.RunParams = ccc.RunParams{}
+	if p.cc == 0 {
+		return
+	}
+	for i := range x.News[:x.Acks] {
+		y := &x.News[i]
+		if y.Credited {
+			m.sched.credit(now, p, uint32(y.Credit))
 		}
-		y := &x.News[uint(i)%ccc.RunMax]
-		y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, n), int32(n), pkt.entropy
-		if units := a.RcvdBytes(); units != 0 {
-			ahead := max(int64(x.ahead)-y.Bytes()+x.counted.Advance(units), 0)
-			if ahead >= pds.ByteUnit {
-				return nil, 0
-			}
-			x.ahead = int32(ahead)
-		}
-		if end += n; end%rowLen == 0 { // base will be there
+		m.cc.OnACK(ccc.Handle(p.handle), now, &ccc.Ack{Ack: y.Ack(), Packets: int(y.Packets), Entropy: y.Entropy})
+	}
+}
+
+// compareOne takes in the rcvd_bytes of the acknowledgement in m.run, see agrees.
+func (m *Manager) compareOne(now int64, p *PDC, units uint32, a *view.AckCC) {
+	if known := m.run.News[0].Bytes(); !p.agrees(known, units) {
+		m.source.overtake(now, p, known, known, units, knownOOO(a.OOOCount()))
+		m.run.Within = false
+	}
+}
+
+// takeRun has p take in several acknowledgements, after which up to most packets, if not 0, may go if
+// congestion control allows any. The result is the number of packets acknowledged: 0, with nothing
+// changed, if the acknowledgements are not for Exchange.
+//
+//uetcc:hot
+func (m *Manager) takeRun(now int64, p *PDC, acks []*view.AckCC, most int) (n uint32) {
+	if most != 0 && !m.maySend(p) || p.is(flagRecovering) || most == 0 && m.sched.data.len() != 0 || p.counted.beyond() == countedMany {
+		return 0
+	}
+	x, w, mem := &m.run, &p.tx, m.mem
+	if m.p.c.InferLoss && w.missing(mem, acks) {
+		return 0
+	}
+	r, c, end, pkt := &mem.row[w.first], p.counted, w.base, (*packet)(nil)
+	x.Within = true
+	for i, a := range acks { // calls nothing, and needs little, so that the registers suffice
+		if end%rowLen == 0 || i == 0 { // base will be there
 			if r = &mem.row[w.rowOf(mem, end)]; r.released != 0 {
-				return nil, 0
+				return 0
 			}
 		}
-		if i++; i == len(acks) {
-			if x.took = tookOf(now - pkt.sentAt); pkt.sends != copiesFirst {
-				x.took = p.tookLate(m.p, now-pkt.sentAt, pkt.rtos)
+		at, k, h := end%rowLen, w.offset(a.CACK())+1-end, uint64(0)
+		if k-1 >= r.flying(at) || k != 1 && r.size == 0 {
+			return 0
+		}
+		pkt, h = mem.told(r, at+k-1)
+		x.told[uint(i)%ccc.RunMax] = h
+		x.Within = x.Within && h-x.from < x.span
+		y := &x.News[uint(i)%ccc.RunMax]
+		y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, k), int32(k), pkt.entropy
+		if units := a.RcvdBytes(); units != 0 {
+			var ok bool
+			if c, ok = c.after(y.Bytes(), units); !ok {
+				return 0
 			}
-			return r, end
+		}
+		end += k
+	}
+	limit := m.p.limit(acks[len(acks)-1].MPR())
+	if most != 0 {
+		first, _, _ := mem.submitted(w.at(mem, w.next))
+		if q := *m.cc.Waiters(p.cc); int32(w.next-end) >= int32(limit) || !x.Within || first-x.from >= x.span ||
+			q != (ccc.Waiters{}) && q != (ccc.Waiters{Head: p.slot(), Tail: p.slot()}) {
+			return 0
 		}
 	}
+	p.counted = c
+	if pkt.sends == copiesFirst {
+		p.took = tookOf(now - pkt.sentAt)
+	} else {
+		p.took = p.tookLate(m.p, now-pkt.sentAt, pkt.rtos)
+	}
+	n = end - w.base
+	w.acknowledged(mem, n)
+	if w.limitAt, w.limit, p.stalls = end, limit, 0; end%rowLen == 0 {
+		w.settleBase(mem)
+	}
+	return n
 }
 
 // exchangeCredit is Exchange for acknowledgements with credit.
 //
 //go:noinline
 //uetcc:hot
-func (f *FastPath) exchangeCredit(
-	now int64, acks []*view.AckCC, src *Addr, first, end uint64, most int,
-) (p *PDC, acked uint32) {
+func (f *FastPath) exchangeCredit(now int64, acks []*view.AckCC, src *Addr, most int) (p *PDC, acked uint32) {
 	m := (*Manager)(f)
 	if acks = m.credits.take(acks, &m.run.News); acks != nil {
-		p, acked = f.Exchange(now, acks, src, first, end, most)
+		p, acked = f.Exchange(now, acks, src, most)
 		for i := range acks {
 			m.run.News[i].Credited = false
 		}
 	}
 	return p, acked
-}
-
-// unsure reports whether acks are not for Exchange, with flight as the acknowledgements before have
-// left it: bytes have departed, or packets may be lost.
-//
-//go:noinline
-func (m *Manager) unsure(p *PDC, acks []*view.AckCC) bool {
-	return p.ahead >= pds.ByteUnit || p.tx.missing(m.mem, acks)
 }
 
 // missing reports whether one of acks may tell of lost packets, which are inferred from so many
@@ -200,19 +250,6 @@ func (w *sendWindow) missing(m *memory, acks []*view.AckCC) bool {
 		}
 	}
 	return false
-}
-
-// waitsToSend reports whether p has new packets to send, and neither anything else to do nor a
-// timer to move.
-//
-//uetcc:hot inlines nobounds
-func (p *PDC) waitsToSend() bool {
-	const (
-		asked  = flagInitiator | flagClearDue | flagOnData | flagRecovering | flagAsking
-		wanted = flagInitiator | flagOnData
-	)
-	w := &p.tx
-	return p.flags&asked == wanted && w.control == 0 && w.rtoAt >= p.timerAt && w.next != w.tail
 }
 
 // flying returns how many packets from packet i on are in flight, in a row: data that
@@ -239,3 +276,31 @@ func (w *sendWindow) acknowledged(m *memory, n uint32) {
 //
 //uetcc:hot inlines
 func span(i, n uint32) uint64 { return (2<<((n-1)%rowLen) - 1) << (i % rowLen) }
+
+// acked returns the PDC of an acknowledgement, nil if not for Exchange.
+//
+//uetcc:hot
+func (s *source) acked(a *view.AckCC, src *Addr) *PDC {
+	id := int(a.DPDCID())
+	if id >= len(s.pdc) {
+		return nil
+	}
+	p := &s.pdc[id]
+	if p.state != StateEstablished || p.peerID != a.SPDCID() || p.peer != *src || p.tx.queued != 0 {
+		return nil
+	}
+	return p
+}
+
+// news is an acknowledgement's news for congestion control about n packets as large as pkt,
+// the last.
+//
+//uetcc:hot inlines nobounds
+func (pkt *packet) news(now int64, a *view.AckCC, n uint32) nscc.PlainAck {
+	rtt := int64(0)
+	if pkt.sends == copiesFirst {
+		// As nscc.RTT, too much to inline, but below 0 where nscc.RTT has no sample.
+		rtt = now - pkt.sentAt - int64(a.ServiceTime())*pds.ServiceTimeUnit
+	}
+	return nscc.MakePlainAck(int64(pkt.size)*int64(n), rtt, a.Flags()&pds.FlagM != 0)
+}

@@ -7,7 +7,7 @@ package pdc
 // method.
 //
 //	Named, Take                         a request: Receive and Respond
-//	ReceiveACK, TakeACK                 an acknowledgement: Receive
+//	ReceiveACK                          an acknowledgement: Receive
 //	TransmitRun                         new packets: Transmit
 //	NextSender, Upcoming                who would be next in Transmit
 //	Exchange                            acknowledgements, and what they let go: Receive, Transmit

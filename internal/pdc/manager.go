@@ -108,7 +108,6 @@ type Manager struct {
 	life     life
 	recovery recovery
 
-	sure     int32 // a PDC.ahead of less needs no second look in Exchange
 	credits  credits
 	rudi     rudiTable
 	targetTC uint8
@@ -131,10 +130,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	}
 	m := &Manager{
 		p: c.Params, mem: mem, pdc: slab.Make[PDC](ids + 1), cc: c.CC, table: c.Table, targetTC: c.TargetTC,
-		credits: credits{cc: c.CC}, sure: pds.ByteUnit,
-	}
-	if m.p.c.InferLoss {
-		m.sure = 0
+		credits: credits{cc: c.CC},
 	}
 	for i := range m.pdc {
 		m.pdc[i].timerAt = never

@@ -222,6 +222,11 @@ func (g *pair) wait(d int64) {
 }
 
 func (e *pairEnd) drain() {
+	for i := range e.m.pdc { // Exchange relies on that
+		if p := &e.m.pdc[i]; live(p.state) && p.tx.outstanding() && p.tx.rtoAt < p.timerAt {
+			panic("a time-out has no timer")
+		}
+	}
 	var ev Event
 	for e.m.Event(&ev) {
 		for n := ev.More; ; n-- {

@@ -4,7 +4,6 @@ package pdc
 
 import (
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -43,7 +42,8 @@ const (
 // loads from the start of the struct.
 type PDC struct {
 	tx      sendWindow
-	timerAt int64 // the wheel's deadline for the PDC
+	took    uint32 // the last answer, units of 2^tripShift ns, plus 1; 0: none to be weighed
+	counted counted
 
 	handle   Handle
 	peerID   pds.PDCID // 0 while unknown
@@ -70,11 +70,9 @@ type PDC struct {
 	deaf     ctlFlags // of ctlOptional: unknown to the peer
 	refusals uint8    // of CLEAR_REQs
 	asks     uint8    // NOOPs sent while nothing new has come, see timers.asksOf
-	took     uint32   // the last answer, units of 2^tripShift ns, plus 1; 0: none to be weighed
+	ahead    int32    // see counted
 
-	ahead   int32 // bytes of counted beyond the packets shown by CACK and SACK: see overtake
-	counted nscc.RcvdTracker
-
+	timerAt  int64   // the wheel's deadline for the PDC
 	auxAt    int64   // clear or stall timer
 	probed   int64   // the last probe left then; 0 none
 	probeAt  int64   // next probe

@@ -24,10 +24,10 @@ func (w *sendWindow) named(m *memory, a *view.AckCC) *row {
 	return r
 }
 
-// takeOne releases the packet named by an acknowledgement, see named.
+// release releases the packet named by an acknowledgement, see named.
 //
 //uetcc:hot
-func (p *PDC) takeOne(m *Manager, a *view.AckCC) {
+func (p *PDC) release(m *Manager, a *view.AckCC) {
 	w := &p.tx
 	off := w.offset(a.AckPSN())
 	r, i := w.at(m.mem, off)

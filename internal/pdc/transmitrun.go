@@ -6,7 +6,6 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/view"
-	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
 )
@@ -22,11 +21,9 @@ type Run struct {
 	asks   uint32 // bit k: packet k asks for an acknowledgement
 	heads  view.Run
 
-	from, span uint64 // the handles that may be told of, and sent: the first, and how many
-
-	ahead   int32 // what PDC.ahead, counted and took become
-	counted nscc.RcvdTracker
-	took    uint32
+	from, span uint64 // see Let
+	Within     bool   // all acknowledged packets are within from and span
+	told       [ccc.RunMax]uint64
 
 	handles [ccc.RunMax]uint64
 
@@ -36,6 +33,16 @@ type Run struct {
 
 // Run returns the packets of the last [FastPath.Exchange] or [FastPath.TransmitRun].
 func (f *FastPath) Run() *Run { return &f.run }
+
+// Let names the handles, from first on, of packets that the next [FastPath.Exchange] may send, and
+// whose acknowledgements let packets go.
+func (x *Run) Let(first, end uint64) { x.from, x.span = first, end-first }
+
+// Told returns how many packets acknowledgement i of the last [FastPath.Exchange] told of, and the
+// handle of the last; the handles before count up.
+func (x *Run) Told(i int) (n uint32, last uint64) {
+	return uint32(x.News[uint(i)%ccc.RunMax].Packets), x.told[uint(i)%ccc.RunMax]
+}
 
 // Handle returns the handle of packet k, from 0, and how many packets from k on have handles
 // that are known to count up.

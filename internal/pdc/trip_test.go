@@ -72,8 +72,8 @@ func (s *slow) pass() {
 
 func (s *slow) arrive(w wire) {
 	if a := (*view.AckCC)(w.b); len(w.b) >= pds.AckCCLen && a.Type() == pds.TypeACKCC && a.Plain() {
-		if x := s.a.m.Fast().TakeACK(s.now, a, AddrFrom(s.b.addr)); x.N != 0 {
-			s.ended += int(x.N)
+		if _, n := s.a.m.Fast().Exchange(s.now, []*view.AckCC{a}, new(AddrFrom(s.b.addr)), 0); n != 0 {
+			s.ended += int(n)
 			s.a.drain()
 			return
 		}
