@@ -37,14 +37,11 @@ const (
 // A PDC is one packet delivery context: both directions, at either end. A PDC is a value
 // without pointers, to lie in a slab; see [Manager] for the rules. Single writer.
 //
-// The first two cache lines are hot. A source needs both, a target the second: the peer's
-// identity and, of rx, the edge of the arrivals. The remaining lines are for packets out of
-// order, handed over, or late. The hot lines have to come first: the compiler's nil check
-// loads from the start of the struct.
+// Two cache lines are hot: the first, with the peer's identity and, of rx, the edge of the arrivals,
+// and the third, that of tx. A source needs both, a target the first. The remaining lines are for
+// packets out of order, handed over, or late. The first has to be a line that everybody needs: the
+// compiler's nil check loads from the start of the struct.
 type PDC struct {
-	tx      sendWindow
-	timerAt int64 // the wheel's deadline for the PDC
-
 	handle   Handle
 	peerID   pds.PDCID // 0 while unknown
 	state    State
@@ -75,8 +72,12 @@ type PDC struct {
 	ahead   int32 // bytes of counted beyond the packets shown by CACK and SACK: see overtake
 	counted nscc.RcvdTracker
 
-	auxAt    int64   // clear or stall timer
-	probed   int64   // the last probe left then; 0 none
+	auxAt  int64 // clear or stall timer
+	probed int64 // the last probe left then; 0 none
+
+	tx      sendWindow
+	timerAt int64 // the wheel's deadline for the PDC
+
 	probeAt  int64   // next probe
 	closePSN pds.PSN // target, with flagClose: of CLOSE_CMD; initiator: rx.MaxRcvd when the last of asks went, with flagExpected the Expected_PSN
 	recover  pds.PSN // end of the recovery, when recovering
