@@ -19,6 +19,7 @@ type loader struct {
 	credit *creditor
 
 	prefetched int // number of next acknowledgements without need of prefetchACK; with few PDCs all
+	requested  int // likewise of requests and prefetchOne
 	ahead      ahead
 }
 

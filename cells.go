@@ -138,11 +138,12 @@ func (e *Endpoint) grantCells(now int64, out *Datagram, buf []byte) bool {
 		}
 		total := c.dst[slot].Credit(c.p, now)
 		c.settle(s.handle)
-		n, err := e.pds.PutCredit(s.pdc, uint32(tfc.CellsOf(total)), buf)
+		to := e.credit.pdcs[slot]
+		n, err := e.pds.PutCredit(to, uint32(tfc.CellsOf(total)), buf)
 		if err != nil {
 			continue // the total is absolute, and is repeated
 		}
-		info, _ := e.pds.PDC(s.pdc)
+		info, _ := e.pds.PDC(to)
 		e.recv.control(out, n, info.Local, info.Peer)
 		out.Entropy, out.Retx, out.Payload = 0, false, Payload{}
 		return true

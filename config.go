@@ -302,7 +302,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 	}
 	e.flows, e.source.leads, e.source.asking = slab.Make[flow](ids+1), slab.Make[lead](ids+1), slab.Make[asking](ids+1)
 	if ids < scattered || !prefetch.Enabled {
-		e.loader.prefetched = math.MaxInt
+		e.loader.prefetched, e.loader.requested = math.MaxInt, math.MaxInt
 	}
 	e.source.submitAhead = int16(min(max(submitLeast*e.pds.FreeChunks()/(4*ids), submitLeast), submitMost))
 	return nil

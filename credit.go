@@ -23,6 +23,7 @@ type creditor struct {
 	recv    *rccc.Receiver
 	byKey   *table.Map // {peer, local endpoint, ccc_id} -> slot
 	senders []creditSender
+	pdcs    []pdc.Handle // by sender: the PDC used last, for grants unless ended; of the sender's PDCs the asker
 	askers  []asker      // by PDCID
 	held    *table.Quota // senders of each address
 	start   int64        // first credit of every new sender
@@ -33,8 +34,7 @@ type creditor struct {
 // A creditSender is a context of a peer. Several PDCs may share a context.
 type creditSender struct {
 	handle rccc.Handle
-	pdc    pdc.Handle // the PDC used last, for grants unless ended; of the sender's PDCs the asker
-	pdcs   int32      // live PDCs used by the sender
+	pdcs   int32 // live PDCs used by the sender
 	source table.Source
 }
 
@@ -70,8 +70,8 @@ func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 	}
 	k := &creditor{
 		recv: recv, byKey: table.NewMap(r.Senders, c.seedFor(seedCredit)), senders: slab.Make[creditSender](r.Senders),
-		held:   table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
-		askers: slab.Make[asker](pdcs + 1), alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
+		held: table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
+		pdcs: slab.Make[pdc.Handle](r.Senders), askers: slab.Make[asker](pdcs + 1), alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
 	}
 	if cells := p.TFC(); cells != nil {
 		k.cells = newCellar(cells, r.Senders, c.Now)
@@ -114,20 +114,27 @@ func (x *receiver) latest(now int64, in *Datagram, f *flow) bool {
 			return false
 		}
 	}
-	if before := &k.askers[s.pdc.ID()]; before.sender == f.sender {
+	to := &k.pdcs[f.sender.Slot()]
+	if before := &k.askers[to.ID()]; before.sender == f.sender {
 		*before = asker{}
 	}
-	s.pdc, k.askers[f.pdc.ID()] = f.pdc, asker{f.pdc, f.sender}
+	*to, k.askers[f.pdc.ID()] = f.pdc, asker{f.pdc, f.sender}
 	return true
 }
 
-// demandNext is demand for a request on PDC h the manager has not looked at.
+// demandNext is demand for a request on PDC h the manager has not looked at. Nearly always the PDC is the asker of its sender.
+//
+//uetcc:hot
 func (x *receiver) demandNext(now int64, in *Datagram, h pdc.Handle) {
 	q := pds.Request{Type: pds.Type(in.Packet[0] >> 3)}
 	if !q.HasCC() {
 		return
 	}
 	q.DecodeRestCC((*[pds.RequestCCLen]byte)(in.Packet))
+	k := x.credit
+	if a := k.askers[h.ID()]; a.pdc == h && k.recv.OnArrival(a.sender, now, rccc.ArrivalData, rccc.Quanta(q.CreditTarget).Extend(k.recv.Target(a.sender))) {
+		return
+	}
 	x.res.Verdict, x.res.ID.PDC = pdc.VerdictRequest, h
 	x.res.Demand = pdc.Demand{Target: q.CreditTarget, CCCID: q.CCCID, Valid: true}
 	x.demand(now, in)
@@ -162,7 +169,7 @@ func (x *receiver) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 		return nil
 	}
 	k.held.Take(source)
-	k.senders[slot] = creditSender{handle: h, pdcs: 1, source: source}
+	k.senders[slot], k.pdcs[slot] = creditSender{handle: h, pdcs: 1, source: source}, 0
 	if k.cells != nil {
 		k.cells.begin(now, h)
 	}
@@ -282,12 +289,12 @@ func (e *Endpoint) grant(now int64, out *Datagram, buf []byte) bool {
 			return false
 		}
 		e.loader.prefetchGrants()
-		s := &e.credit.senders[g.Sender.Slot()]
-		n, err := e.pds.PutCredit(s.pdc, uint32(rccc.QuantaOf(g.Cum)), buf)
+		to := e.credit.pdcs[g.Sender.Slot()]
+		n, err := e.pds.PutCredit(to, uint32(rccc.QuantaOf(g.Cum)), buf)
 		if err != nil {
 			continue // the total is absolute: the sender's next PDC repeats the credit
 		}
-		local, peer := e.pds.Fast().Ends(s.pdc)
+		local, peer := e.pds.Fast().Ends(to)
 		e.recv.control(out, n, local, peer)
 		out.Entropy, out.Retx, out.Payload = 0, false, Payload{}
 		return true
@@ -305,8 +312,8 @@ func (s *source) creditClosed(h pdc.Handle) {
 		if from.pdcs--; from.pdcs <= 0 {
 			s.credit.recv.Remove(from.handle)
 			s.credit.drop(from.handle)
-		} else if from.pdc == h {
-			from.pdc = s.another(f.sender, h)
+		} else if to := &s.credit.pdcs[f.sender.Slot()]; *to == h {
+			*to = s.another(f.sender, h)
 		}
 	}
 	f.sender = 0
@@ -338,7 +345,10 @@ func (k *creditor) deadline() (int64, bool) {
 //
 //go:noinline
 func (k *creditor) isDue(now int64) bool {
-	at, awake := k.deadline()
+	at, awake := k.recv.Deadline()
+	if k.cells != nil {
+		at, awake = k.cells.due.Next()
+	}
 	return awake && at <= now
 }
 
@@ -360,7 +370,7 @@ func (k *creditor) drop(h rccc.Handle) {
 		k.cells.due.Cancel(uint32(h.Slot()))
 	}
 	k.held.Give(k.senders[h.Slot()].source)
-	k.senders[h.Slot()] = creditSender{}
+	k.senders[h.Slot()], k.pdcs[h.Slot()] = creditSender{}, 0
 }
 
 // Credit returns the receiver that hands out credit, for a look or a slow-down; nil

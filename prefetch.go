@@ -35,14 +35,14 @@ func (e *Endpoint) Prefetch(in []Datagram) {
 
 // load is Prefetch where the processor can prefetch.
 func (l *loader) load(in []Datagram) {
-	all := 0
-	if len(in) == 1 {
+	all, n := 0, len(in)
+	if n == 1 {
 		all, in = l.prefetchSingle(in[0].Packet), nil
 	}
 	for ; len(in) > 0; in = in[min(len(in), batchMost):] {
 		all += l.prefetchBatch(in[:min(len(in), batchMost)])
 	}
-	l.prefetched = max(l.prefetched, all)
+	l.prefetched, l.requested = max(l.prefetched, all), max(l.requested, n-all)
 }
 
 // prefetchBatch is Prefetch of up to batchMost packets. The result is the number of packets
@@ -112,28 +112,25 @@ func (l *loader) prefetchDemand(id pds.PDCID) {
 	prefetch.Lines(line, line, line, line)
 }
 
-// prefetchOne begins to load the memory for a request outside a batch that asks for credit. With few
-// PDCs, told by prefetched, the call would be in vain.
+// prefetchOne begins to load the memory for a request outside a batch that asks for credit.
 func (l *loader) prefetchOne(id pds.PDCID) {
+	l.requested++
 	if int(id) < len(l.flows) {
 		l.prefetchRequest(id)
 		l.prefetchDemand(id)
 	}
 }
 
-// prefetchGrants begins to load what the next two grants need, in two stages: the PDC of the next
-// one is found where the sender is, loaded at the grant before.
+// prefetchGrants begins to load what the next grant needs, and the sender of the grant after.
 func (l *loader) prefetchGrants() {
 	t := l.credit.recv.Senders()
 	next, ok := t.Head(rccc.ListActive)
 	if !ok || l.prefetched > math.MaxInt/2 {
 		return
 	}
-	peer, local := l.pds.Fast().EndLines(uint16(l.credit.senders[next].pdc.ID()))
-	prefetch.Lines(peer, local, peer, local)
-	later := t.After(next)
-	at := uintptr(unsafe.Pointer(&l.credit.senders[later]))
-	prefetch.Lines(t.Line(later), at, at+unsafe.Sizeof(creditSender{})-1, at)
+	later := t.Line(t.After(next))
+	peer, local := l.pds.Fast().EndLines(uint16(l.credit.pdcs[next].ID()))
+	prefetch.Lines(peer, local, later, later)
 }
 
 // prefetchACK begins to load the memory for an acknowledgement outside a batch. The cache

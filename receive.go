@@ -3,8 +3,6 @@
 package uetcc
 
 import (
-	"math"
-
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/view"
@@ -114,8 +112,10 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 			return
 		}
 		v, at = (*msg.StandardView)(b[pds.RequestCCLen:]), pds.RequestCCLen
-		if e.credit != nil && e.loader.prefetched < math.MaxInt/2 {
-			e.loader.prefetchOne(q.DPDCID())
+		if e.credit != nil {
+			if e.loader.requested--; e.loader.requested < 0 {
+				e.loader.prefetchOne(q.DPDCID())
+			}
 		}
 	}
 	p := e.pds.Fast().Named(q)
@@ -126,7 +126,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	payload := len(in.Packet) - at - ses.StandardLen
 	out := (*[HeaderMax]byte)(reply.Packet[:HeaderMax])
 	t := &pdc.Taken{Request: q, Src: &in.Src, State: &in.State, Size: in.nominal(), Payload: uint32(payload), CE: in.CE}
-	if e.recv.tells {
+	if e.recv.tells && e.pds.Fast().MayAnswer(p, t) {
 		e.recv.in.State = e.recv.creditState(in.State, p.Handle())
 		t.State = &e.recv.in.State
 	}

@@ -15,6 +15,9 @@ import (
 //
 //uetcc:hot
 func (e *Endpoint) Transmit(now int64, out *Datagram) bool {
+	if e.clock.even(now) && !e.grantsDue(now) && e.idle() { // as at the end of each burst
+		return false
+	}
 	one := [1]Datagram{{Packet: out.Packet}}
 	if e.TransmitBatch(now, one[:]) == 0 {
 		return false

@@ -104,11 +104,12 @@ func (p *pullPolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 		s.turn = s.weight
 		t.active.head = t.links[i].next
 	}
-	wait := pace.TimeFor(n)
+	s.cum += n
+	g := Grant{Sender: s.handle(i), Bytes: n, Cum: s.cum, Wait: pace.TimeFor(n)}
 	if n == 0 && p.likeHtsim {
-		wait = 4 * pace.quantum
+		g.Wait = 4 * pace.quantum
 	}
-	return t.Grant(i, n, wait), true
+	return g, true
 }
 
 // satisfy takes the sender in i, about to receive the last n bytes asked for, off the

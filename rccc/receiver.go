@@ -164,6 +164,9 @@ func (r *Receiver) rest(now, wait int64) {
 	if now > r.due {
 		r.due, r.early = now, 0
 	}
+	if wait == 0 {
+		return
+	}
 	wait -= r.early
 	ns := (wait + 999) / 1000
 	r.due = deadline.After(r.due, ns)

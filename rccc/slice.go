@@ -72,27 +72,29 @@ func (p *slicePolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 	if t.active.n == 0 {
 		return Grant{}, false
 	}
+	i := t.active.head
+	s := &t.slab[i]
 	if !p.open {
 		p.begin(t, pace)
-	} else if p.over(t) { // the rest of the slice's senders left meanwhile
+	} else if s.stamp == p.number { // the rest of the slice's senders left meanwhile
 		p.open = false
 		return Grant{Wait: p.slice * 1000}, true
 	}
-	i := t.active.head
-	s := &t.slab[i]
 	need := max(s.target-s.cum, 0)
 	n := min(p.share*int64(s.weight), need)
 	s.stamp = p.number
+	s.cum += n
+	g := Grant{Sender: s.handle(i), Bytes: n, Cum: s.cum}
 	if n < need {
 		t.active.head = t.links[i].next
 	} else {
 		t.Move(i, ListNone)
 	}
-	if !p.over(t) {
-		return t.Grant(i, n, 0), true
+	if t.active.n == 0 || t.slab[t.active.head].stamp == p.number { // every sender of the slice was served
+		p.open = false
+		g.Wait = p.slice * 1000
 	}
-	p.open = false
-	return t.Grant(i, n, p.slice*1000), true
+	return g, true
 }
 
 // begin divides the capacity of a new slice. Capacity too small for a byte each is kept:
@@ -107,9 +109,4 @@ func (p *slicePolicy) begin(t *Senders, pace *Pace) {
 	if p.keep || p.share == 0 {
 		p.carry = capacity - p.share*each
 	}
-}
-
-// over reports whether every sender of the present slice was served.
-func (p *slicePolicy) over(t *Senders) bool {
-	return t.active.n == 0 || t.slab[t.active.head].stamp == p.number
 }

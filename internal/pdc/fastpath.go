@@ -6,7 +6,7 @@ package pdc
 // any other packet, without a change: the caller takes such a packet to the Manager's
 // method.
 //
-//	Named, Take                         a request: Receive and Respond
+//	Named, MayAnswer, Take              a request: Receive and Respond
 //	ReceiveACK                          an acknowledgement: Receive
 //	TransmitRun                         new packets: Transmit
 //	NextSender, Upcoming                who would be next in Transmit

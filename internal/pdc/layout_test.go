@@ -18,8 +18,10 @@ func TestLayout(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) == 8 { // a 32-bit machine aligns 64-bit words less
 		require.EqualValues(t, 64, unsafe.Sizeof(row{}))
 		require.Zero(t, unsafe.Sizeof(PDC{})%128, "pairs of cache lines")
-		require.EqualValues(t, 64, unsafe.Offsetof(PDC{}.handle), "the second line is that of a target")
-		require.EqualValues(t, 128, unsafe.Offsetof(PDC{}.rx)+unsafe.Offsetof(recvWindow{}.hold), "with all that it needs")
+		require.Zero(t, unsafe.Offsetof(PDC{}.handle), "the first line is that of a target, and of each nil check")
+		require.EqualValues(t, 64, unsafe.Offsetof(PDC{}.rx)+unsafe.Offsetof(recvWindow{}.hold), "with all that it needs")
+		require.EqualValues(t, 128, unsafe.Offsetof(PDC{}.tx), "a source needs a line besides")
+		require.EqualValues(t, 192, unsafe.Offsetof(PDC{}.counted)+4, "with all that it needs")
 		require.Equal(t, unsafe.Offsetof(PDC{}.unsubmitted)/64, unsafe.Offsetof(PDC{}.openMsgs)/64, "for packets handed over")
 	}
 	t.Logf("PDC %d bytes: recvWindow %d, sendWindow %d; packet %d, response %d, event %d", unsafe.Sizeof(PDC{}),

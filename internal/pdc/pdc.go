@@ -36,15 +36,11 @@ const (
 // A PDC is one packet delivery context: both directions, at either end. A PDC is a value
 // without pointers, to lie in a slab; see [Manager] for the rules. Single writer.
 //
-// The first two cache lines are hot. A source needs both, a target the second: the peer's
-// identity and, of rx, the edge of the arrivals. The remaining lines are for packets out of
-// order, handed over, or late. The hot lines have to come first: the compiler's nil check
-// loads from the start of the struct.
+// Two cache lines are hot: the first, with the peer's identity and, of rx, the edge of the arrivals,
+// and the third, that of tx. A source needs both, a target the first. The remaining lines are for
+// packets out of order, handed over, or late. The first has to be a line that everybody needs: the
+// compiler's nil check loads from the start of the struct.
 type PDC struct {
-	tx      sendWindow
-	took    uint32 // the last answer, units of 2^tripShift ns, plus 1; 0: none to be weighed
-	counted counted
-
 	handle   Handle
 	peerID   pds.PDCID // 0 while unknown
 	state    State
@@ -72,9 +68,14 @@ type PDC struct {
 	asks     uint8    // NOOPs sent while nothing new has come, see timers.asksOf
 	ahead    int32    // see counted
 
-	timerAt  int64   // the wheel's deadline for the PDC
-	auxAt    int64   // clear or stall timer
-	probed   int64   // the last probe left then; 0 none
+	timerAt int64 // the wheel's deadline for the PDC
+	auxAt   int64 // clear or stall timer
+	probed  int64 // the last probe left then; 0 none
+
+	tx      sendWindow
+	took    uint32 // the last answer, units of 2^tripShift ns, plus 1; 0: none to be weighed
+	counted counted
+
 	probeAt  int64   // next probe
 	closePSN pds.PSN // target, with flagClose: of CLOSE_CMD; initiator: rx.MaxRcvd when the last of asks went, with flagExpected the Expected_PSN
 	recover  pds.PSN // end of the recovery, when recovering

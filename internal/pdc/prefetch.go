@@ -18,7 +18,7 @@ import (
 //uetcc:hot inlines
 func (f *FastPath) Lines(id uint16) (send, peer uintptr) {
 	p := &f.pdc[id]
-	return uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&p.handle))
+	return uintptr(unsafe.Pointer(&p.tx)), uintptr(unsafe.Pointer(p))
 }
 
 // EndLines returns the addresses of the two cache lines of a PDC that [Manager.PutCredit] and
@@ -27,7 +27,7 @@ func (f *FastPath) Lines(id uint16) (send, peer uintptr) {
 //uetcc:hot inlines
 func (f *FastPath) EndLines(id uint16) (peer, local uintptr) {
 	p := &f.pdc[id]
-	return uintptr(unsafe.Pointer(&p.handle)), uintptr(unsafe.Pointer(&p.local))
+	return uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(&p.local))
 }
 
 // PacketLines returns the addresses of the rows and the records of the packet acknowledged

@@ -34,7 +34,7 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 	m := (*Manager)(f)
 	q := t.Request
 	psn, flags := q.PSN(), q.Flags()
-	if p.rx.edge != psn || p.rx.seen != seenInOrder || !p.suits(q) || !m.target.isUsual(t) {
+	if p.rx.edge != psn || p.rx.seen != seenInOrder || !p.suits(q) {
 		return m.target.takeAhead(now, p, t, out)
 	}
 	if !m.mem.isOpen(p, t) {
@@ -46,6 +46,9 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 	if !m.reply.ackAsked(flags, t.CE) && !m.reply.ackDue(p) {
 		return 0, true
 	}
+	if !m.target.isUsual(t) {
+		return m.reply.writeACK(p, out, ackHead{base: p.rx.edge, flags: t.echo(flags), next: pds.NextResponse}, t.State), true
+	}
 	// Like writeACK with nothing to select, for a PDC in use, so not asking to be closed.
 	p.ackBytes = 0
 	m.stats.ACKs++
@@ -55,6 +58,16 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 	v.SetSACK(pds.CCNSCC, m.p.mpr, 1, 0)
 	v.SetNSCC(t.State.Service, penalty(t.State), p.rcvdUnits(), 0)
 	return pds.AckCCLen, true
+}
+
+// MayAnswer reports whether [FastPath.Take] may write an acknowledgement, and so need the state of t.
+// Most requests are not acknowledged by themselves.
+//
+//uetcc:hot
+func (f *FastPath) MayAnswer(p *PDC, t *Taken) bool {
+	w := &f.reply
+	return p.rx.seen != seenInOrder || w.ackAsked(t.Request.Flags(), t.CE) ||
+		int64(p.ackBytes+max(t.Payload, uint32(w.p.c.AckMinPktAdd))) >= w.p.ackAll
 }
 
 // isUsual reports whether the answer to t is an ACK_CC with NSCC's state.
