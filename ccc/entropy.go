@@ -285,7 +285,11 @@ func (e *Entropy) reorder(p *EntropyParams) {
 
 // anyValue draws a value.
 func (e *Entropy) anyValue(p *EntropyParams) uint16 {
-	return uint16(e.draw(p) % uint64(p.values))
+	v := e.draw(p)
+	if p.values&uint32(p.mask) == 0 { // a power of two, as nearly always: a division takes as long as all else here
+		return uint16(v) & p.mask
+	}
+	return uint16(v % uint64(p.values))
 }
 
 // draw returns a random number, from the context's own state unless the parameters

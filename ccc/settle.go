@@ -26,7 +26,7 @@ func (m *Manager) arrange(c *Context, now int64) {
 		r.last = max(r.last, now) // what was posted may be older than what was not
 	}
 	r.held = c.held()
-	if _, asks := c.credit.Deadline(); asks || r.custom || r.armed || m.gates != nil {
+	if _, asks := c.credit.Deadline(); asks || c.why == ReasonPacing || r.armed || m.gates != nil {
 		m.settleWide(c, now)
 	}
 }
