@@ -32,7 +32,8 @@ type flow struct {
 	sender   rccc.Handle // whose credit we schedule; 0: none
 	fetches  roll        // messages of ours that wait for their peer, see msgFetch
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
-	_        [4]byte
+	holds    uint16      // messages of ours that were sent and whose data comes in an acknowledgement
+	_        [2]byte
 }
 
 // waiting reports whether packets of f wait to be handed over.
@@ -181,6 +182,7 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 		rec.left = 0
 	}
 	p := s.packet()
+	p.AR = f.holds != 0
 	if rec.mode == ses.ModeRUDI {
 		n, p.Size = 1, uint16(pds.NominalSize(udpLen+pds.RUDILen+int(q.Header)+int(q.Length)))
 		if _, err = s.pds.SubmitRUDI(now, s.local, rec.peer, p); err != nil {
@@ -202,9 +204,19 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 	if p.EOM {
 		f.messages.remove(s.messages, rec)
 		rec.flags &^= msgQueued
+		if rec.flags&msgAsks != 0 && q.Asks <= heldData {
+			rec.flags |= msgHolds
+			f.holds++
+		}
 	}
 	return err
 }
+
+// heldData is the most bytes that come in an acknowledgement by default. The target keeps that, and CACK
+// below, until a CLEAR: packets sent behind meanwhile each ask for an acknowledgement, since CACK could tell
+// of those only by steps from one such answer to the next, a round trip each. At 800 Gb/s, 10 us and 1 KiB
+// MTU 300 writes, reads, sends and atomics in turn took 21 times the ideal time.
+const heldData = 16
 
 // packet is the packet in s.tx as the manager knows packets.
 func (s *source) packet() pdc.Packet {

@@ -44,6 +44,7 @@ const (
 	msgReserved          // on a PDC of the reserved pool
 	msgAsks              // the packets ask for data, bounded by an asking
 	msgRetried           // in source.retries, or was
+	msgHolds             // in flow.holds
 )
 
 // message returns the record of a handle, live or not.
@@ -165,12 +166,15 @@ func (s *source) leave(now int64, rec *message, well bool) {
 			f.mtu |= flowLate
 		}
 		_ = s.pds.Unlock(now, rec.pdc)
+		if rec.flags&msgHolds != 0 && f.pdc == rec.pdc {
+			f.holds--
+		}
 	}
 	if n := s.asks(rec); *n != 0 {
 		s.asking[rec.pdc.ID()].drop(*n)
 		*n = 0
 	}
-	rec.flags &^= msgQueued | msgWaiting
+	rec.flags &^= msgQueued | msgWaiting | msgHolds
 	rec.pdc, rec.left = 0, 0
 }
 

@@ -114,6 +114,35 @@ func TestAtomicOfSeveralOperands(t *testing.T) {
 	}
 }
 
+// Behind a fetching atomic under way each packet asks for an acknowledgement: the target holds CACK below the
+// answer, so CACK tells nothing of the packets behind. With the answer here only the last of a message asks.
+func TestPacketsBehindAnAtomicAskEach(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.Network = uetcc.NetworkTrimming })
+	a, b := n.ends[0], n.ends[1]
+	n.write(ses.ModeRUD, 10)
+	n.endWell(a, 1)
+	asks := func() (asked int) {
+		n.write(ses.ModeRUD, 10*netMTU)
+		for _, p := range sendAll(n.now, a.e) {
+			if p.data[1]&byte(pds.FlagAR) != 0 {
+				asked++
+			}
+		}
+		return asked
+	}
+	a.local[9] = binary.BigEndian.AppendUint64(nil, 1)
+	_, err := a.e.Atomic(n.now, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 8, Cookie: 9,
+		Fetch: true, Swap: ses.CompareSwap{Atomic: ses.Atomic{Opcode: ses.AtomicSum, Type: ses.TypeUint64}}})
+	require.NoError(t, err)
+	atomic := sendAll(n.now, a.e)
+	require.Equal(t, 10, asks())
+	r, _ := receive(n.now, b.e, atomic[0])
+	reply := newReply(b.e)
+	require.NoError(t, b.e.Answer(n.now, r.Answer, make([]byte, r.Length), &reply))
+	receive(n.now, a.e, onWire(&reply))
+	require.Equal(t, 1, asks())
+}
+
 // Read data for which there is no memory waits for it, and goes with its PDC.
 func TestReadDataWaitsForMemory(t *testing.T) {
 	for _, abort := range []bool{false, true} {

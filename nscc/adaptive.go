@@ -45,7 +45,7 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 	if s.bits&(restoreBit|pendMask<<pendShift) != 0 {
 		w.penalise(p, n, s.bits.pend())
 	}
-	peak := w.peak(now)
+	peak := w.peak(p, now)
 	w.inflight = max(w.inflight-n, inflightMin)
 	w.ignored += uint64(n)
 	w.did(ActionNone)
@@ -79,13 +79,19 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 }
 
 // peak is the most that has been in flight in the present round trip or the last: an unused window
-// does not grow. Acknowledgements in a row find less and less in flight.
-func (w *Window) peak(now int64) int64 {
+// does not grow. Acknowledgements in a row find less and less in flight. A window without room for an
+// MTU is used, whatever the size of the packets: with a packet of 104 bytes in flight a window of one
+// full packet stayed so for good.
+func (w *Window) peak(p *Params, now int64) int64 {
 	if now >= w.qaEnd {
 		w.qaEnd = now + w.base + w.qdelay
 		w.achieved, w.received = 0, w.achieved
 	}
-	w.achieved = max(w.achieved, w.inflight)
+	used := w.inflight
+	if w.Full(p) {
+		used = max(used, w.cwnd)
+	}
+	w.achieved = max(w.achieved, used)
 	return max(w.achieved, w.received)
 }
 

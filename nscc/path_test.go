@@ -334,3 +334,28 @@ func TestAdaptiveGrowsBetweenSamples(t *testing.T) {
 		require.Equal(t, !tc.grows, w.Cwnd() == before, tc)
 	}
 }
+
+// Read requests of 104 bytes fill a window of one packet, and the window grows: where the round trip was told
+// four times too short each window came down to one packet, a base was found, and the window stayed. A read
+// took 109 times the ideal time, or never ended.
+func TestAdaptiveGrowsOnSmallPackets(t *testing.T) {
+	const told, base, size = 25_000, 85_000, 104
+	p := must(t, nscc.Config{LinkRate: 10e9 / 8, BaseRTT: told, MTU: pathMTU, Profile: nscc.ProfileAdaptive})
+	var w nscc.Window
+	w.Init(p, 0)
+	least, now := w.Cwnd(), int64(0)
+	for range 40 {
+		n := 0
+		for w.CanSend(p, size) {
+			w.OnSend(size)
+			n++
+		}
+		now += base
+		for range n {
+			w.OnACK(p, now, nscc.Ack{Bytes: size, RTT: base})
+		}
+		least = min(least, w.Cwnd())
+	}
+	require.Less(t, least, int64(2*pathMTU), "the test must reach what it is about")
+	require.Greater(t, w.Cwnd(), int64(10*pathMTU))
+}

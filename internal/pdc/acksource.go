@@ -193,22 +193,34 @@ func (s *source) mayResend(now int64, p *PDC) {
 
 // asked acts on an acknowledgement's request, or takes the answer to a probe.
 func (rec *recovery) asked(now int64, p *PDC, h *pds.AckCC) {
-	switch h.Flags.Req() {
-	case pds.AckReqClear:
-		rec.timer.clearSoon(now, p)
-	case pds.AckReqClose:
-		if p.is(flagInitiator) {
-			rec.life.startClose(now, p)
-		}
+	switch req := h.Flags.Req(); {
+	case req == pds.AckReqClose && p.is(flagInitiator):
+		rec.life.startClose(now, p)
+	case p.awaitsClear():
+		rec.timer.clearSoon(now, p, rec.source.baseRTT(p)/clearParts)
+	case req == pds.AckReqClear:
+		rec.timer.clearSoon(now, p, rec.p.c.ClearTime)
 	}
 	if p.answersProbe(h) {
 		rec.source.measured(now, p, h)
 	}
 }
 
-// clearSoon makes the peer hear CLEAR_tx within PDS_Clear_Time: in a CLEAR_CMD, unless a
+// clearParts is how many CLEAR_CMD at most leave in a round trip of a PDC that has nothing else to send.
+const clearParts = 8
+
+// awaitsClear reports whether the rest of what p has sent waits for a CLEAR alone: the peer holds CACK below
+// a response that has been seen here, so nobody knows whether what was sent behind is done, and no request is
+// left to carry CLEAR_tx. At 800 Gb/s and 3 us writes behind an atomic ended 350 us after the atomic, at
+// PDS_Clear_Time.
+func (p *PDC) awaitsClear() bool {
+	w := &p.tx
+	return int32(w.base-w.cack) > 0 && w.next == w.tail && w.outstanding()
+}
+
+// clearSoon makes the peer hear CLEAR_tx within a time, PDS_Clear_Time at most: in a CLEAR_CMD, unless a
 // request carries CLEAR_tx earlier.
-func (t *timers) clearSoon(now int64, p *PDC) {
+func (t *timers) clearSoon(now int64, p *PDC, within int64) {
 	p.flags |= flagClearDue
-	t.aux(p, now, deadline.After(now, t.p.c.ClearTime))
+	t.aux(p, now, deadline.After(now, min(within, t.p.c.ClearTime)))
 }

@@ -156,6 +156,31 @@ func TestSpecSequenceGuaranteedResponse(t *testing.T) {
 	require.Equal(t, pds.PSN(333), g.info(g.b).CACK)
 }
 
+// Packets behind a response that has been seen wait for CACK, and CACK for a CLEAR: where no request is left to
+// carry the CLEAR, a CLEAR_CMD goes after a part of a round trip, not after PDS_Clear_Time.
+func TestClearGoesSoonWhereTheRestWaits(t *testing.T) {
+	g := idleAt332(t)
+	g.submit(2, 3)
+	ws := g.send(g.a)
+	require.Empty(t, g.giveAll(ws[1:2]), "coalesced")
+	g.b.reply = guaranteed
+	acks := g.giveAll(ws[:1])
+	g.b.reply = Response{}
+	acks = append(acks, g.giveAll(ws[2:])...)
+	require.Len(t, acks, 2, "of the response and of the end")
+	g.giveAll(acks[1:])
+	g.giveAll(acks[:1])
+	require.Equal(t, pds.PSN(333), g.info(g.a).Base-1)
+	g.wait(50_000)
+	ws = g.send(g.a)
+	require.Len(t, ws, 1)
+	require.Equal(t, pds.CtlClearCmd, controlOf(t, ws[0]).Ctl)
+	require.Equal(t, pds.PSN(333), controlOf(t, ws[0]).Payload.PSN())
+	g.giveAll(g.giveAll(ws))
+	require.Equal(t, pds.PSN(336), g.info(g.a).Base)
+	require.Equal(t, pds.PSN(335), g.info(g.b).CACK)
+}
+
 func TestSpecSequenceClearOvertakesTheLastACK(t *testing.T) {
 	g := idleAt332(t)
 	g.submit(2, 6)
