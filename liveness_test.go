@@ -129,7 +129,7 @@ func TestTargetThatSendsNoData(t *testing.T) {
 		c.PDS.KnownSources = true
 		c.PDS.IdleTime = 300 * ms // the longest time between two NOOPs
 	})
-	n.ends[1].out = 1 << 60 // its link is busy for all but acknowledgements
+	n.ends[1].mute = true
 	n.read(ses.ModeRUD, 200*netMTU)
 	n.write(ses.ModeRUD, netMTU)
 	a := n.ends[0]

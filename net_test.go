@@ -33,10 +33,6 @@ type netFaults struct {
 	reorder               int64 // up to so much more delay, ns
 	delay                 int64 // of each packet, ns; 0: 5 us
 	queue                 int64 // more of it for what is not in the class of control packets
-
-	// rate, bytes per second, is that of the link to and from each end; 0: no limit. Nothing is
-	// dropped. What waits for longer than half of the delay, and four large packets, is marked.
-	rate float64
 }
 
 // netEnd is an endpoint, its memory, and what happened there.
@@ -55,7 +51,7 @@ type netEnd struct {
 	fails func(*uetcc.Received) ses.ReturnCode // what the host makes of a request, unless nil
 	rank  uint32                               // of the initiator of the request in hand
 
-	out, in int64 // when its links are free
+	mute bool // sends nothing but answers at once
 }
 
 type owedAnswer struct {
@@ -69,7 +65,7 @@ type netPacket struct {
 	trim bool
 }
 
-// network is two or more endpoints in virtual time.
+// network is two or more endpoints in virtual time, whose links have no rate: a star has.
 type network struct {
 	t      testing.TB
 	seed   uint64
@@ -187,32 +183,11 @@ func (n *network) carry(from *netEnd, d *uetcc.Datagram) {
 		if n.f.reorder > 0 {
 			at += n.r.Int64N(n.f.reorder)
 		}
-		if n.f.rate > 0 {
-			f.ce = n.serialize(from, n.byAddr[p.dst], len(p.data)+udpIP, &at)
-		}
 		if d.Payload.Length > 0 && n.r.Float64() < n.f.trim {
 			f.trim, f.data = true, p.data[:pds.Type(p.data[0]>>3).HeaderLen()]
 		}
 		n.q.Push(at, f)
 	}
-}
-
-// udpIP is what comes before the PDS header on a link, bytes.
-const udpIP = 14 + 20 + 8
-
-// serialize has a packet wait for the links that it takes, and adds to the time at which it
-// arrives. It reports whether it is marked.
-func (n *network) serialize(from, to *netEnd, size int, at *int64) bool {
-	took := int64(float64(size) / n.f.rate * 1e9)
-	from.out = max(from.out, n.now) + took
-	*at += from.out - n.now
-	if to == nil {
-		return false
-	}
-	wait := max(to.in-*at, 0)
-	*at += wait + took
-	to.in = *at
-	return wait > max(n.f.delay/2, int64(16384/n.f.rate*1e9))
 }
 
 // legal demands of a packet what others will ask of it.
@@ -225,11 +200,8 @@ func (n *network) legal(packet []byte) {
 func (n *network) transmit() {
 	out := newDatagram()
 	for _, end := range n.ends {
-		for end.out <= n.now && end.e.Transmit(n.now, &out) {
+		for !end.mute && end.e.Transmit(n.now, &out) {
 			n.carry(end, &out)
-		}
-		if end.out > n.now {
-			n.q.Push(end.out, netPacket{}) // to nobody
 		}
 		n.poll(end)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/bench/fabric"
+	"github.com/uetcc/uetcc/hw/link"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
@@ -296,16 +298,12 @@ func TestTransmitFillsTheWindow(t *testing.T) {
 // PDCs that find too little memory for packets get some in turn, until all is sent.
 func TestTransmitInTurnWithLittleMemory(t *testing.T) {
 	for chunks := 1; chunks < 8; chunks++ {
-		n := newNetwork(t, 1, netFaults{loss: .01}, 6, func(c *uetcc.Config) { c.Memory.Chunks = chunks })
-		a := n.ends[0]
-		for i, b := range n.ends[1:] {
+		w := newStar(t, 6, fabric.Config{Rate: 100e9, Hop: link.Microsecond, Loss: .01}, func(c *uetcc.Config) { c.Memory.Chunks = chunks })
+		for dst := 1; dst < 6; dst++ {
 			for range 2 {
-				m := uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 50 * netMTU, Cookie: uint64(i)}
-				a.local[m.Cookie] = fill(50*netMTU, 1)
-				_, err := a.e.Write(n.now, &m)
-				require.NoError(t, err)
+				w.post(fabric.Message{Src: 0, Dst: dst, Size: 200_000})
 			}
 		}
-		n.endWell(a, 10)
+		w.end()
 	}
 }

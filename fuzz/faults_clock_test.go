@@ -4,6 +4,8 @@ package fuzz
 
 import "github.com/uetcc/uetcc/fuzz/internal/faultnet"
 
+const us = int64(1000)
+
 // faultClock is the clock of one end. It follows the time of the network, but it may
 // jump ahead, or stand still for a while.
 type faultClock struct {

@@ -213,7 +213,9 @@ func (e *pdcEnd) tick() {
 	for !e.m.Tick(e.clock.now) {
 		e.drain()
 	}
-	e.shadow.lost(0)
+	if !e.w.s.blind {
+		e.shadow.lost(0)
+	}
 	e.drain()
 	e.answerLate()
 	e.replay()
@@ -242,14 +244,16 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 	}
 	var out [pdc.ReplyMax]byte
 	var r pdc.Result
-	again := p.Trim == 0 && e.limits.remembered(p.From, in.Packet)
+	again := p.Trim == 0 && !w.s.blind && e.limits.remembered(p.From, in.Packet)
 	e.m.Receive(e.clock.now, &in, out[:], &r)
-	e.shadow.received(in.Packet, &r)
-	e.limits.received(in.Packet, &r)
+	if !w.s.blind {
+		e.shadow.received(in.Packet, &r)
+		e.limits.received(in.Packet, &r)
+		e.limits.closing(p.From, in.Packet, &r, out[:r.Reply])
+	}
 	if t, _ := pds.PeekType(out[:r.Reply]); again && t != pds.TypeACK && t != pds.TypeACKCC {
 		w.failf("a CLOSE_CMD that was acknowledged comes again, and %d bytes are the answer: %s", r.Reply, headText(out[:r.Reply]))
 	}
-	e.limits.closing(p.From, in.Packet, &r, out[:r.Reply])
 	if r.Err == pdc.ErrEvents {
 		w.failf("events were not drained")
 	}
@@ -296,7 +300,9 @@ func (e *pdcEnd) arrive(p *faultnet.Packet) {
 // reply sends an answer.
 func (e *pdcEnd) reply(to int, b []byte) {
 	e.answers++
-	e.limits.answered(to, b)
+	if !e.w.s.blind {
+		e.limits.answered(to, b)
+	}
 	e.w.send(e.place, to, b, len(b), 64)
 }
 
@@ -331,12 +337,14 @@ func (e *pdcEnd) act() {
 
 func (e *pdcEnd) transmit() {
 	var out pdc.Out
-	e.shadow.attach()
+	if !e.w.s.blind {
+		e.shadow.attach()
+	}
 	for sent := 0; e.m.Transmit(e.clock.now, e.buf[:256], &out); sent++ {
 		if sent > 200_000 {
 			e.w.failf("Transmit does not end")
 		}
-		if out.PDC != 0 {
+		if out.PDC != 0 && !e.w.s.blind {
 			e.shadow.sent(&out, e.buf[:out.Header])
 			e.limits.sent(&out, e.buf[:out.Header])
 		}

@@ -32,7 +32,8 @@ type faultSetting struct {
 	restarts, jumps                int
 	leap                           int64 // longest jump of a clock
 	liar, hoarder, weak            bool
-	among                          int // whole endpoints: so many are weak among each other; 0: all
+	blind                          bool // nobody follows what congestion control hears, and how often what is sent
+	among                          int  // whole endpoints: so many are weak among each other; 0: all
 	control                        ccc.Control
 	start                          pdc.StartMethod
 }

@@ -48,12 +48,17 @@ type faultResult struct {
 	log    string
 }
 
-// runFaultSeed runs one seed to its end. Everything that goes wrong in it, a panic
-// of the code under test included, becomes the result's error.
+// runFaultSeed runs one seed to its end.
 func runFaultSeed(seed uint64) (res faultResult) {
-	s := &faultSettings[seed%uint64(len(faultSettings))]
-	res.test, res.seed, res.name = "TestFaults/seeds", seed, s.name
-	w := newPDCWorld(s, seed, 2+int(seed/uint64(len(faultSettings)))%2)
+	n := uint64(len(faultSettings))
+	return runPDCSeed("TestFaults/seeds", &faultSettings[seed%n], seed, 2+int(seed/n)%2)
+}
+
+// runPDCSeed runs a seed in a setting. Everything that goes wrong in it, a panic of the code under
+// test included, becomes the result's error.
+func runPDCSeed(test string, s *faultSetting, seed uint64, places int) (res faultResult) {
+	res.test, res.seed, res.name = test, seed, s.name
+	w := newPDCWorld(s, seed, places)
 	tail := func(lines int) string { return w.log.tail(lines) + w.state() }
 	defer func() {
 		res.caught(recover(), tail)

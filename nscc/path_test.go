@@ -3,7 +3,6 @@
 package nscc_test
 
 import (
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/ccc/baseline"
+	"github.com/uetcc/uetcc/internal/agenda"
 	"github.com/uetcc/uetcc/nscc"
 )
 
@@ -74,23 +74,10 @@ func (r pathResult) String() string {
 
 // news is what a flow hears of a packet.
 type news struct {
-	at, sent int64
-	flow     int
-	marked   bool
-	lost     bool
-}
-
-type newsHeap []news
-
-func (h newsHeap) Len() int           { return len(h) }
-func (h newsHeap) Less(i, j int) bool { return h[i].at < h[j].at }
-func (h newsHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *newsHeap) Push(x any)        { *h = append(*h, x.(news)) }
-func (h *newsHeap) Pop() any {
-	n := len(*h) - 1
-	x := (*h)[n]
-	*h = (*h)[:n]
-	return x
+	sent   int64
+	flow   int
+	marked bool
+	lost   bool
 }
 
 const pathMTU = 4240
@@ -101,19 +88,19 @@ func runPath(c pathConfig, make func(i int) controller) (r pathResult) {
 	wire := pathMTU * int64(1e9) / c.rate
 	rnd := rand.New(rand.NewPCG(7, 8))
 	flows, inflight := []controller{}, []int64{}
-	var h newsHeap
+	var q agenda.Agenda[news]
 	for i := range c.flows {
 		flows, inflight = append(flows, make(i)), append(inflight, 0)
-		heap.Push(&h, news{at: int64(i) * c.stagger, flow: i, sent: -1})
+		q.Push(int64(i)*c.stagger, news{flow: i, sent: -1})
 	}
 	end := int64(c.flows)*c.stagger + c.rounds*c.rtt
 	half := end - c.rounds*c.rtt/2
 	got := [64]float64{}
 	sent, dropped, samples, queued := 0., 0., 0., 0.
 	busy := int64(0) // until when the bottleneck is
-	for h.Len() > 0 {
-		x := heap.Pop(&h).(news)
-		now, f := x.at, flows[x.flow]
+	for q.Len() > 0 {
+		now, x := q.Pop()
+		f := flows[x.flow]
 		if now > end {
 			break
 		}
@@ -141,11 +128,11 @@ func runPath(c pathConfig, make func(i int) controller) (r pathResult) {
 			}
 			if in*bdp+pathMTU > c.limit*bdp || rnd.Float64() < c.loss {
 				dropped++
-				heap.Push(&h, news{at: at + wait + c.rtt + wire, sent: at, flow: x.flow, lost: true})
+				q.Push(at+wait+c.rtt+wire, news{sent: at, flow: x.flow, lost: true})
 				continue
 			}
 			busy = at + wait + wire
-			heap.Push(&h, news{at: busy + c.rtt, sent: at, flow: x.flow, marked: c.marks && in > 0.2+0.6*rnd.Float64()})
+			q.Push(busy+c.rtt, news{sent: at, flow: x.flow, marked: c.marks && in > 0.2+0.6*rnd.Float64()})
 		}
 	}
 	sum, squares := 0., 0.

@@ -4,11 +4,11 @@ package pdc
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/agenda"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -18,13 +18,8 @@ type slow struct {
 	*pair
 	after       func() int64 // of an answer
 	lose        func() bool  // a packet
-	late        []lateWire   // by time
-	sent, ended int          // packets that were submitted, and answered
-}
-
-type lateWire struct {
-	at int64
-	wire
+	late        agenda.Agenda[wire]
+	sent, ended int // packets that were submitted, and answered
 }
 
 // run sends packets in messages of 50, with few at a time, and lets time pass until n are
@@ -40,15 +35,13 @@ func (s *slow) run(n int) {
 			}
 			_, back := s.give(w)
 			for _, b := range back {
-				s.late = append(s.late, lateWire{s.now + s.after(), b})
+				s.late.Push(s.now+s.after(), b)
 			}
 		}
-		slices.SortStableFunc(s.late, func(a, b lateWire) int { return int(a.at - b.at) })
 		s.pass()
-		for len(s.late) > 0 && s.late[0].at <= s.now {
-			w := s.late[0]
-			s.late = s.late[1:]
-			s.arrive(w.wire)
+		for at, ok := s.late.Next(); ok && at <= s.now; at, ok = s.late.Next() {
+			_, w := s.late.Pop()
+			s.arrive(w)
 		}
 		s.ended += len(s.a.take(EventResponse, EventImplicit))
 		require.Empty(s.t, s.a.take(EventError))
@@ -58,9 +51,9 @@ func (s *slow) run(n int) {
 
 // pass moves the clock to what comes next.
 func (s *slow) pass() {
-	at := int64(never)
-	if len(s.late) > 0 {
-		at = s.late[0].at
+	at, ok := s.late.Next()
+	if !ok {
+		at = never
 	}
 	for _, e := range []*pairEnd{s.a, s.b} {
 		if d, ok := e.m.NextDeadline(); ok {
