@@ -4,6 +4,7 @@ package uetcc
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/msg"
@@ -106,7 +107,7 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	}
 	var p *pdc.PDC
 	if y, most := e.offer(now, &in[0], out); ends {
-		e.pds.Fast().Run().Let(0, 0)
+		e.pds.Fast().Run().Let(0, math.MaxUint64)
 		if p, _ = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, 0); p != nil {
 			for i := range k {
 				settled(p, &reply[i], &r[i])
@@ -118,7 +119,8 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 		if p, acked = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, most); p != nil {
 			y.Confirmed(true, acked) // more is in flight
 			n = e.exchanged(now, p, y, out)
-			for i := range k {
+			reply, r := reply[:k], r[:k]
+			for i := range r {
 				settled(p, &reply[i], &r[i])
 			}
 		}

@@ -24,7 +24,8 @@ import (
 //
 // Packets go only if the PDC waits for congestion control, or for nothing but these acknowledgements,
 // no other PDC has a turn, and the handles of the packets acknowledged and sent are within the Run's
-// [Run.Let]. If not, a single acknowledgement is taken in all the same, and several are not.
+// [Run.Let]. If not, a single acknowledgement is taken in all the same. Several are taken in only with
+// all of this, or with most 0, no other PDC with a turn, and the acknowledged packets within Let.
 //
 //uetcc:hot
 func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) (p *PDC, acked uint32) {
@@ -175,21 +176,21 @@ func (m *Manager) takeRun(now int64, p *PDC, acks []*view.AckCC, most int) (n ui
 	if m.p.c.InferLoss && w.missing(mem, acks) {
 		return 0
 	}
-	r, c, end, pkt := &mem.row[w.first], p.counted, w.base, (*packet)(nil)
-	x.Within = true
-	for i, a := range acks { // calls nothing, and needs little, so that the registers suffice
-		if end%rowLen == 0 || i == 0 { // base will be there
-			if r = &mem.row[w.rowOf(mem, end)]; r.released != 0 {
-				return 0
-			}
-		}
-		at, k, h := end%rowLen, w.offset(a.CACK())+1-end, uint64(0)
+	r, c, end, start, pkt := &mem.row[w.first], p.counted, w.base, w.start, (*packet)(nil)
+	if r.released != 0 {
+		return 0
+	}
+	for i := 0; ; { // calls nothing, and needs little, so that the registers suffice
+		a := acks[i]
+		at, k := end%rowLen, uint32(a.CACK()-start)+1-end
 		if k-1 >= r.flying(at) || k != 1 && r.size == 0 {
 			return 0
 		}
-		pkt, h = mem.told(r, at+k-1)
+		var h uint64
+		if pkt, h = mem.told(r, at+k-1); h-x.from >= x.span {
+			return 0
+		}
 		x.told[uint(i)%ccc.RunMax] = h
-		x.Within = x.Within && h-x.from < x.span
 		y := &x.News[uint(i)%ccc.RunMax]
 		y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, k), int32(k), pkt.entropy
 		if units := a.RcvdBytes(); units != 0 {
@@ -198,12 +199,19 @@ func (m *Manager) takeRun(now int64, p *PDC, acks []*view.AckCC, most int) (n ui
 				return 0
 			}
 		}
-		end += k
+		if end += k; end%rowLen == 0 { // base will be there
+			if r = &mem.row[w.rowOf(mem, end)]; r.released != 0 {
+				return 0
+			}
+		}
+		if i++; i == len(acks) {
+			break
+		}
 	}
 	limit := m.p.limit(acks[len(acks)-1].MPR())
 	if most != 0 {
 		first, _, _ := mem.submitted(w.at(mem, w.next))
-		if q := *m.cc.Waiters(p.cc); int32(w.next-end) >= int32(limit) || !x.Within || first-x.from >= x.span ||
+		if q := *m.cc.Waiters(p.cc); int32(w.next-end) >= int32(limit) || first-x.from >= x.span ||
 			q != (ccc.Waiters{}) && q != (ccc.Waiters{Head: p.slot(), Tail: p.slot()}) {
 			return 0
 		}
@@ -216,9 +224,8 @@ func (m *Manager) takeRun(now int64, p *PDC, acks []*view.AckCC, most int) (n ui
 	}
 	n = end - w.base
 	w.acknowledged(mem, n)
-	if w.limitAt, w.limit, p.stalls = end, limit, 0; end%rowLen == 0 {
-		w.settleBase(mem)
-	}
+	w.limitAt, w.limit, p.stalls = end, limit, 0
+	x.Within = true
 	return n
 }
 
