@@ -74,10 +74,12 @@ func (c *Context) Consult(p *Params, now int64, a Algorithm) {
 // ask asks the user's algorithm of c, if all else lets data go.
 //
 //uetcc:hot
-func (m *Manager) ask(c *Context, now int64) {
+func (m *Manager) ask(c *Context, now int64) bool {
 	if m.gates != nil || c.waits != 0 && c.refusal(m.p) == ReasonBacklog {
 		c.Consult(m.p, now, m.algOf(c))
+		return true
 	}
+	return false
 }
 
 // spend takes bytes sent off the allowance of the user's algorithm, and asks again when the rest

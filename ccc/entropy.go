@@ -225,6 +225,24 @@ func (e *Entropy) Next(p *EntropyParams, side []uint64, at Progress) uint16 {
 	}
 }
 
+// nextRun is Next for each of the packets of a run, of a scheme without use for a Progress.
+func (e *Entropy) nextRun(p *EntropyParams, side []uint64, paths []uint16) {
+	switch p.scheme {
+	case SchemeBitmap:
+		for i := range paths {
+			paths[i] = e.nextUnpenalised(p, side)
+		}
+	case SchemeREPS:
+		for i := range paths {
+			paths[i] = e.nextREPS(p)
+		}
+	default:
+		for i := range paths {
+			paths[i] = e.Next(p, side, Progress{})
+		}
+	}
+}
+
 // inTurn is SchemeOblivious.
 func (e *Entropy) inTurn(p *EntropyParams) uint16 {
 	v := e.candidate()

@@ -114,8 +114,11 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 		if n != 0 && c.waiters != (Waiters{pdc.Index(), pdc.Index()}) && c.waiters != (Waiters{}) {
 			return false
 		}
-		if a := &x.News[0]; how&^howFixed == 0 && x.Acks == 1 && c.believes(a.PlainAck) {
+		if a := &x.News[0]; how&^(howFixed|howFeeds) == 0 && x.Acks == 1 && c.believes(a.PlainAck) {
 			c.inflightPkts -= a.Packets
+			if how&howFeeds != 0 {
+				m.feed(at, now, a)
+			}
 			t = tallyOf(0, 1, int(a.Marks()))
 			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
 		} else {
@@ -181,7 +184,10 @@ func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 		a := &x.News[i]
 		packets += a.Packets
 		marks += int(a.Marks())
-		if how&^howFixed == 0 && c.believes(a.PlainAck) {
+		if how&^(howFixed|howFeeds) == 0 && c.believes(a.PlainAck) {
+			if how&howFeeds != 0 {
+				m.feed(at, now, a)
+			}
 			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
 		} else {
 			m.takeAny(pdc, at, now, a)
@@ -189,6 +195,18 @@ func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 	}
 	c.inflightPkts -= packets
 	return tallyOf(0, x.Acks, marks)
+}
+
+// feed tells the path choice of a context of its own PDC what an acknowledgement says of a path.
+func (m *Manager) feed(at *seat, now int64, a *PlainAck) {
+	p := &m.p.entropy
+	switch {
+	case !m.listens || at.context.rec.fixed || p.scheme == SchemeBitmap && !a.ECN(): // good news forgives nothing
+	case p.scheme == SchemeREPS:
+		at.entropy.feedREPS(p, now, reportOf(a.Entropy, a.ECN()))
+	default:
+		at.entropy.Feedback(p, m.sideOf(&at.context), now, reportOf(a.Entropy, a.ECN()))
+	}
 }
 
 // believes reports whether so much can have been received: no more than is in flight.
@@ -247,8 +265,13 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x
 	x.RunParams = RunParams{}
 	if x.Acks != 0 {
 		m.count(c, t)
-		c.evaluate(p, now)
-		m.settle(c, now)
+		if p.credit || !c.rec.custom || !m.ask(c, now) { // the answer evaluates; credit is settled before the question
+			c.evaluate(p, now)
+			if p.credit && c.rec.custom {
+				m.ask(c, now)
+			}
+		}
+		m.arrange(c, now)
 	}
 	if n != 0 && c.state == StateReady {
 		if n = c.allowed(p, now, x.Size, n); p.credit {
@@ -336,14 +359,22 @@ func (m *Manager) choose(pdc Handle, at *seat, size int64, paths []uint16) {
 		e.index = i
 		return
 	}
-	b, side := m.member(pdc), m.sideOf(&at.context)
-	b.fly(size*int64(len(paths)), len(paths))
-	for i := range paths {
-		v := b.way
-		if !b.fixed {
-			v = e.Next(p, side, Progress{})
+	side := m.sideOf(&at.context)
+	b := &m.pdcs[pdc.Index()]
+	if at.context.rec.sole != pdc {
+		b.fly(size*int64(len(paths)), len(paths))
+	}
+	if b.fixed {
+		for i := range paths {
+			paths[i] = b.way
 		}
-		paths[i] = m.passable(v)
+	} else {
+		e.nextRun(p, side, paths)
+	}
+	if m.down != 0 {
+		for i, v := range paths {
+			paths[i] = m.passable(v)
+		}
 	}
 }
 
