@@ -82,8 +82,9 @@ type Config struct {
 	Messages int
 
 	// Answers is the most reads and fetching atomics of peers, counted in packets, waiting for
-	// answers at once, up to 65,535 (default twice PDS.Range, so 2048). A PDC gets one more only
-	// while more are free than the PDC has, so a single PDC may have half.
+	// answers at once, up to 65,535 (default twice PDS.Range, so 2048, and with an MTU below 4096 as
+	// many more, for the same bytes). A PDC gets one more only while more are free than the PDC has,
+	// so a single PDC may have half.
 	Answers int
 
 	// Target bounds the peers' use of resources (default: 1 process with 16 indices, 16
@@ -165,7 +166,7 @@ func (c *Config) fill() {
 	n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
 	c.PDS.BaseRTT = cmp.Or(c.PDS.BaseRTT, n.BaseRTT)
 	c.PDS.Range = cmp.Or(c.PDS.Range, c.reach())
-	c.Answers = cmp.Or(c.Answers, min(2*c.PDS.Range, 65535))
+	c.Answers = cmp.Or(c.Answers, min(2*c.PDS.Range*max(4096/int(c.MTU), 1), 65535))
 	c.PDS.TargetQDelay = cmp.Or(c.PDS.TargetQDelay, n.Tuning.TargetQdelay)
 	c.Target.MTU = c.MTU
 	c.HostLimits = cmp.Or(c.HostLimits, rccc.DefaultHostLimits())

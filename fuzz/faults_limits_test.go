@@ -29,7 +29,8 @@ func (b *faultBucket) give(now, refill, more int64) {
 type faultPace struct{ burst, refill int64 }
 
 // faultPaces: timers pace them all. Those with a PSN of their own have timeouts, and
-// are sent again for each NACK; a CLEAR_CMD also answers a CLEAR_REQ.
+// are sent again for each NACK; a CLEAR_CMD also answers a CLEAR_REQ, and tells news as soon as the peer has
+// sent some.
 var faultPaces = [16]faultPace{
 	pds.CtlNOOP: {3, 60 * us}, pds.CtlCloseCmd: {3, 60 * us}, pds.CtlCloseReq: {3, 60 * us}, pds.CtlNegotiation: {3, 60 * us},
 	pds.CtlClearCmd: {3, 30 * us}, pds.CtlClearReq: {2, 60 * us}, pds.CtlProbe: {3, 10 * us}, pds.CtlCreditReq: {3, 10 * us},
@@ -40,6 +41,7 @@ type faultLimits struct {
 	e         *pdcEnd
 	ctl       [][16]faultBucket // by PDCID and type
 	owner     []pdc.Handle      // of that
+	cleared   []pds.PSN         // told by the last CLEAR_CMD, by PDCID
 	strangers []faultBucket     // refusals to a place, of packets without a PDC
 	gaps      []faultGap        // ROD_OOO sent, by PDCID
 	closed    []faultClosed     // by PDCID
@@ -62,7 +64,7 @@ type faultClosed struct {
 }
 
 func newFaultLimits(e *pdcEnd, ids int) *faultLimits {
-	return &faultLimits{e: e, ctl: make([][16]faultBucket, ids+1), owner: make([]pdc.Handle, ids+1),
+	return &faultLimits{e: e, ctl: make([][16]faultBucket, ids+1), owner: make([]pdc.Handle, ids+1), cleared: make([]pds.PSN, ids+1),
 		gaps: make([]faultGap, ids+1), strangers: make([]faultBucket, 8), closed: make([]faultClosed, ids+1)}
 }
 
@@ -81,6 +83,10 @@ func (l *faultLimits) sent(out *pdc.Out, head []byte) {
 		return
 	}
 	p := faultPaces[c.Ctl&15]
+	if at := &l.cleared[out.PDC.ID()]; c.Ctl == pds.CtlClearCmd && *at != c.Payload.PSN() {
+		*at = c.Payload.PSN()
+		return
+	}
 	if c.Ctl == pds.CtlACKReq { // each packet of the window times out by itself
 		p = faultPace{int64(l.e.w.s.window) + 4, max(faultRTO/int64(l.e.w.s.window), 1)}
 	}

@@ -94,6 +94,34 @@ func TestLossesAreInferredWithoutCongestionState(t *testing.T) {
 	}
 }
 
+// What has arrived behind the end of a SACK tells nothing of the packets before: other acknowledgements show
+// those. Packets that came out of order by less than three quarters of a round trip are not lost yet.
+func TestOnlyWhatASACKShowsIsMissing(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		g := newPair(t, pairConfig{cwnd: 120_000, start: 1000, Config: Config{InferLoss: true, BaseRTT: 100_000}})
+		g.submit(1, 1)
+		g.settle()
+		g.submit(2, 20)
+		g.send(g.a)
+		if late {
+			g.wait(100_000)
+		}
+		g.submit(40, 8)
+		g.send(g.a)
+		g.wait(100_000)
+		h := pds.AckCC{Ack: pds.Ack{SPDCID: g.info(g.a).PeerID, DPDCID: g.info(g.a).ID, CACK: 1000, Offset: 27}} // of the last
+		h.SACKOffset, h.Bitmap = 1, 0b1_1110_1110                                                                // 1001 and 1005 are missing
+		h.SetNSCC(&pds.NSCCState{OOOCount: 60})
+		r, _ := g.give(wire{from: g.b, b: h.AppendTo(nil)})
+		require.NoError(t, r.Err)
+		want := 0
+		if late {
+			want = 2
+		}
+		require.EqualValues(t, want, g.a.m.Stats().Inferred)
+	}
+}
+
 // The count is that of the congestion state, of either kind; with none, of the packets shown.
 func TestOutOfOrderOfEachState(t *testing.T) {
 	g := newPair(t, pairConfig{cwnd: 40_000, start: 1000})

@@ -3,6 +3,8 @@
 package pdc
 
 import (
+	"math/bits"
+
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/view"
@@ -17,11 +19,17 @@ const (
 	inferPackets = 5
 )
 
-// afterACK looks for losses and moves the probe, after an acknowledgement with the named packet, the
+// shown is what an acknowledgement shows of arrivals: the packet named, and the SACK.
+type shown struct {
+	acked, base pds.PSN
+	bitmap      uint64
+}
+
+// afterACK looks for losses and moves the probe, after an acknowledgement with the
 // count of packets that overtook missing packets, and whether the last probe is answered.
 //
 //uetcc:hot
-func (s *source) afterACK(now int64, p *PDC, acked pds.PSN, ooo uint16, answer bool) {
+func (s *source) afterACK(now int64, p *PDC, x *shown, ooo uint16, answer bool) {
 	c := s.cc.Context(p.cc)
 	if c == nil {
 		return
@@ -31,7 +39,7 @@ func (s *source) afterACK(now int64, p *PDC, acked pds.PSN, ooo uint16, answer b
 			s.missedInOrder(now, p, c)
 		}
 	} else if ooo >= inferPackets || answer || p.is(flagRecovering) {
-		s.lookForLosses(now, p, c, acked, int64(ooo), answer)
+		s.lookForLosses(now, p, c, x, int64(ooo), answer)
 	}
 	s.timer.moveProbe(now, p, c)
 }
@@ -47,7 +55,7 @@ func (s *source) infers(now int64, p *PDC, a *view.AckCC) {
 	if ooo == 0 && !a.Cumulative() {
 		ooo = p.tx.arrivedAhead(s.mem)
 	}
-	s.afterACK(now, p, a.AckPSN(), ooo, false)
+	s.afterACK(now, p, &shown{a.AckPSN(), a.SACKBase(), a.Bitmap()}, ooo, false)
 }
 
 // missedInOrder has an ordered PDC go back to the lowest packet shown lost by the answer to a probe:
@@ -80,7 +88,7 @@ func (s *source) missedInOrder(now int64, p *PDC, c *ccc.Context) {
 // recovery.
 //
 //uetcc:hot
-func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, acked pds.PSN, ooo int64, answer bool) {
+func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, x *shown, ooo int64, answer bool) {
 	if !p.recover.After(p.tx.MaxCACK()) {
 		p.flags &^= flagRecovering
 	}
@@ -93,23 +101,34 @@ func (s *source) lookForLosses(now int64, p *PDC, c *ccc.Context, acked pds.PSN,
 		if answer { // what waits to be sent again goes in a recovery, whatever the window
 			s.sched.unparkAll(p.cc)
 		}
-		s.inferLosses(now, p, c, max(since, s.overtook(now, p, acked)), answer)
+		o := s.overtook(now, p, x)
+		o.again = max(o.again, since)
+		s.inferLosses(now, p, c, x, o, answer)
 	}
 }
 
-// overtook returns a time: packets sent before were overtaken by the acknowledged packet by so much
-// that they are lost: by 1.5 round trips, enough for as many windows. No other sign tells of packets
-// sent again and lost again while acknowledgements keep coming: probes wait for silence.
-func (s *source) overtook(now int64, p *PDC, psn pds.PSN) int64 {
-	off := p.tx.offset(psn)
+// overtakenBy is times: missing packets sent by then, for the first time, or before, again, are lost.
+type overtakenBy struct{ first, again int64 }
+
+// overtook returns the times of the packet that an acknowledgement names, or of the last in the SACK:
+// packets sent before were overtaken by so much that they are lost, by three quarters of a round trip, and
+// by 1.5 where sent again, enough for as many windows. No other sign tells of packets sent again and lost
+// again while acknowledgements keep coming: probes wait for silence. Without the first time, where a tenth
+// of packets came half a round trip late, 5 % were sent again.
+func (s *source) overtook(now int64, p *PDC, x *shown) overtakenBy {
+	off := p.tx.offset(x.acked)
+	if int32(off-p.tx.base) < 0 && x.bitmap != 0 { // CACK, or the packet that was missing there
+		off = p.tx.overtaken(s.mem, x) - 1
+	}
 	if off-p.tx.base >= p.tx.next-p.tx.base || !p.tx.hasArrived(s.mem, off) {
-		return 0
+		return overtakenBy{}
 	}
 	pkt := p.tx.packet(s.mem, off)
 	if pkt.sends != copiesFirst || now < pkt.sentAt {
-		return 0
+		return overtakenBy{}
 	}
-	return pkt.sentAt - (now-pkt.sentAt)*inferFactor/2
+	took := now - pkt.sentAt
+	return overtakenBy{first: pkt.sentAt - took*3/4, again: pkt.sentAt - took*inferFactor/2}
 }
 
 // moveProbe puts the probe off: something has been heard.
@@ -183,14 +202,17 @@ func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
 // inferLosses queues the missing packets up to the end of the recovery, as many copies at a time as
 // fit the window: each packet of the first window behind the cumulative acknowledgement once, if
 // overtaken or with the acknowledgement due, and any packet sent before since, again too. (htsim
-// checks neither, and sends eleven packets again for a single packet out of order.) If the lowest
+// checks neither, and sends eleven packets again for a single packet out of order.) What has arrived
+// behind the SACK, but for the packet at CACK + 1, tells nothing of packets before: other
+// acknowledgements are under way. With all below the last arrival taken for overtaken, a loss of
+// 0.1 % at 200 Gb/s and 200 us had 15 % of packets sent again. If the lowest
 // packet has arrived, sent as long ago, the response is lost and holds the peer's CACK; the response
 // is asked for, once and at each answer to a probe. The recovery is over when all has arrived.
-func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64, answer bool) {
+func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o overtakenBy, answer bool) {
 	end := p.tx.offset(p.recover) + 1
 	room := max(c.Cwnd()/s.cc.Params().MTU(), 1)
 	copies, lowest := int64(p.tx.queued), true
-	overtaken, due := p.tx.arrivedTo(s.mem), now-c.BaseRTT()-s.p.c.TargetQDelay
+	overtaken, due := p.tx.overtaken(s.mem, x), now-c.BaseRTT()-s.p.c.TargetQDelay
 	for off := p.tx.base; copies < room; off++ {
 		var ok bool
 		if off, ok = p.tx.find(s.mem, off, standingOut); !ok || int32(off-end) >= 0 {
@@ -200,7 +222,7 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64, ans
 			return
 		}
 		pkt, arrived := p.tx.packet(s.mem, off), p.tx.hasArrived(s.mem, off)
-		switch late := pkt.sentAt < since; {
+		switch late := pkt.sentAt < o.again; {
 		case pkt.kind.control():
 			continue
 		case arrived:
@@ -209,10 +231,19 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, since int64, ans
 			}
 			lowest = false
 			continue
-		case late || pkt.sends == copiesFirst && int32(off-p.tx.cack) < int32(room) && (int32(off-overtaken) < 0 || pkt.sentAt <= due):
+		case late || pkt.sends == copiesFirst && int32(off-p.tx.cack) < int32(room) && ((off == p.tx.cack || int32(off-overtaken) < 0) && pkt.sentAt <= o.first || pkt.sentAt <= due):
 			s.stats.Inferred++
 			s.timedOut(now, p, off)
 		}
 		copies++
 	}
+}
+
+// overtaken returns the offset below which all packets are missing that are not known to have arrived.
+// Without a SACK each packet is acknowledged by name.
+func (w *sendWindow) overtaken(m *memory, x *shown) uint32 {
+	if x.bitmap == 0 {
+		return w.arrivedTo(m)
+	}
+	return w.offset(x.base) + uint32(bits.Len64(x.bitmap))
 }

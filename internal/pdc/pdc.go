@@ -85,6 +85,7 @@ type PDC struct {
 	local    Addr
 	resp     respList
 	before   pds.PSN // the last packet sent before the last probe
+	cleared  pds.PSN // of the last CLEAR_CMD
 }
 
 // Handle returns the name of p, known as long as the PDC lives or rests.

@@ -52,6 +52,7 @@ type recvWindow struct {
 	holding bool
 	seen    seen
 	asked   bool    // seenAhead, and a packet above the hole asked for an acknowledgement
+	newest  bool    // the last SACK that no packet asked for showed the newest arrivals
 	hold    pds.PSN // lowest PSN that CACK must not pass, when holding
 	rove    pds.PSN // next SACK base of a window wider than a bitmap
 	near    uint64  // the arrivals among the 64 PSNs from the edge on

@@ -52,6 +52,7 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	case ctlClosingInErr:
 		out.Header = m.reply.nackUnasked(p, buf)
 	case ctlClearCmd:
+		p.cleared = p.tx.ClearPSN()
 		m.reply.putControl(p, buf, out, pds.CtlClearCmd, pds.PSNPayload(p.tx.ClearPSN()))
 	case ctlClearReq:
 		m.reply.putControl(p, buf, out, pds.CtlClearReq, pds.PSNPayload(p.rx.Missing()-1))
