@@ -112,23 +112,25 @@ type overtakenBy struct{ first, again int64 }
 
 // overtook returns the times of the packet that an acknowledgement names, or of the last in the SACK:
 // packets sent before were overtaken by so much that they are lost, by three quarters of a round trip, and
-// by 1.5 where sent again, enough for as many windows. No other sign tells of packets sent again and lost
-// again while acknowledgements keep coming: probes wait for silence. Without the first time, where a tenth
+// by 1.5 where sent again, enough for as many windows, if the packet is named. No other sign tells of packets
+// sent again and lost again while acknowledgements keep coming: probes wait for silence. Without the first time, where a tenth
 // of packets came half a round trip late, 5 % were sent again.
-func (s *source) overtook(now int64, p *PDC, x *shown) overtakenBy {
-	off := p.tx.offset(x.acked)
-	if int32(off-p.tx.base) < 0 && x.bitmap != 0 { // CACK, or the packet that was missing there
+func (s *source) overtook(now int64, p *PDC, x *shown) (o overtakenBy) {
+	named := p.tx.offset(x.acked)
+	off := named
+	if int32(named-p.tx.base) < 0 && x.bitmap != 0 { // CACK, or the packet that was missing there
 		off = p.tx.overtaken(s.mem, x) - 1
 	}
 	if off-p.tx.base >= p.tx.next-p.tx.base || !p.tx.hasArrived(s.mem, off) {
-		return overtakenBy{}
+		return o
 	}
 	pkt := p.tx.packet(s.mem, off)
-	if pkt.sends != copiesFirst || now < pkt.sentAt {
-		return overtakenBy{}
+	if took := now - pkt.sentAt; pkt.sends == copiesFirst && took >= 0 {
+		if o.first = pkt.sentAt - took*3/4; off == named {
+			o.again = pkt.sentAt - took*inferFactor/2
+		}
 	}
-	took := now - pkt.sentAt
-	return overtakenBy{first: pkt.sentAt - took*3/4, again: pkt.sentAt - took*inferFactor/2}
+	return o
 }
 
 // moveProbe puts the probe off: something has been heard.
