@@ -65,6 +65,10 @@
 //
 // # Runs so far
 //
+// Fresh seeds, later on 29 November 2026: contexts from 392,000,000 on failed in one, 392,001,188, where an acknowledgement that names
+// no packet in flight had packets sent again once more. Afterwards passed 2,500 from 394,000,000 (20,198,460 packets), and
+// endpoints from 395,000,000 on (2,500 seeds, 18,932,065 packets).
+//
 // Fresh seeds of 29 November 2026: endpoints from 360,000,000 on (20,000 seeds, 158,619,256 packets, no failure).
 // Seeds before had failed. In 320,000,979 refusals for want of a PDC counted as demands of a Start_PSN.
 // In 320,004,712 a target kept the PDC of a silent peer for ever, with a NOOP that could not go. In 320,008,676
