@@ -16,10 +16,11 @@ const firstAsked = 64 << 10 / askUnit
 //	asked - arrived <= size and a packet, or more for a while after a cut
 //
 // The window grows to twice the data that a round of the shortest time would have brought: two
-// bandwidth-delay products at the rate of path and peer. The next round shows whether that was right, unless a
-// round took no longer than an idle round trip: then the window grows with each answer, by as much. Beyond, or
-// above the rest after a cut, the window grows by a 64th and a packet in a round. A peer short of memory for answers cuts
-// the window by half, once in a round. Delay cuts nothing: answers held by the peer's
+// bandwidth-delay products at the rate of path and peer. The next round shows whether that was
+// right, unless a round took no longer than an idle round trip: then the window grows with each
+// answer, by as much. Beyond, or above the rest after a cut, the window grows by a 64th and a
+// packet in a round. A peer short of memory for answers cuts the window by half, once in a round.
+// Delay cuts nothing: answers held by the peer's
 // congestion control wait there under any window, and a path grown longer, unlike a full path,
 // needs the window. Totals are over the life of the PDC, modulo 2^32.
 //

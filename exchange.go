@@ -106,7 +106,7 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 		return 1, e.Exchange(now, &in[0], &reply[0], &r[0], out)
 	}
 	var p *pdc.PDC
-	if y, most := e.offer(now, &in[0], out); ends {
+	if ends {
 		e.pds.Fast().Run().Let(0, math.MaxUint64)
 		if p, _ = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, 0); p != nil {
 			for i := range k {
@@ -114,7 +114,7 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 				e.settle(now, p, i, &in[i], &r[i])
 			}
 		}
-	} else if most != 0 { // otherwise each may have others to be handed over
+	} else if y, most := e.offer(now, &in[0], out); most != 0 { // otherwise each may have others to be handed over
 		var acked uint32
 		if p, acked = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, most); p != nil {
 			y.Confirmed(true, acked) // more is in flight

@@ -116,7 +116,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 		}
 		if a := &x.News[0]; how&^(howFixed|howFeeds) == 0 && x.Acks == 1 && c.believes(a.PlainAck) {
 			c.inflightPkts -= a.Packets
-			if how&howFeeds != 0 {
+			if how == howFeeds {
 				m.feed(at, now, a)
 			}
 			t = tallyOf(0, 1, int(a.Marks()))
@@ -185,7 +185,7 @@ func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 		packets += a.Packets
 		marks += int(a.Marks())
 		if how&^(howFixed|howFeeds) == 0 && c.believes(a.PlainAck) {
-			if how&howFeeds != 0 {
+			if how == howFeeds {
 				m.feed(at, now, a)
 			}
 			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
@@ -197,12 +197,11 @@ func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 	return tallyOf(0, x.Acks, marks)
 }
 
-// feed tells the path choice of a context of its own PDC what an acknowledgement says of a path.
+// feed tells the path choice of a PDC that takes part what an acknowledgement says of a path.
 func (m *Manager) feed(at *seat, now int64, a *PlainAck) {
-	p := &m.p.entropy
-	switch {
-	case !m.listens || at.context.rec.fixed || p.scheme == SchemeBitmap && !a.ECN(): // good news forgives nothing
-	case p.scheme == SchemeREPS:
+	switch p := &m.p.entropy; {
+	case !m.listens:
+	case p.scheme == SchemeREPS: // without side memory
 		at.entropy.feedREPS(p, now, reportOf(a.Entropy, a.ECN()))
 	default:
 		at.entropy.Feedback(p, m.sideOf(&at.context), now, reportOf(a.Entropy, a.ECN()))
@@ -230,8 +229,8 @@ func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
 		news, fixed = b.cut(news), b.fixed
 		b.hear(news.Bytes(), a.Packets)
 	}
-	if m.listens && !fixed {
-		at.entropy.Feedback(&p.entropy, m.sideOf(c), now, reportOf(a.Entropy, a.ECN()))
+	if !fixed {
+		m.feed(at, now, a)
 	}
 	if c.steers(p) {
 		c.window.OnPlainACK(&p.nscc, now, news)
@@ -265,13 +264,12 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x
 	x.RunParams = RunParams{}
 	if x.Acks != 0 {
 		m.count(c, t)
-		if p.credit || !c.rec.custom || !m.ask(c, now) { // the answer evaluates; credit is settled before the question
+		if c.rec.custom && !p.credit && m.ask(c, now) { // the answer evaluates; credit has to be settled before the question
+			m.arrange(c, now)
+		} else {
 			c.evaluate(p, now)
-			if p.credit && c.rec.custom {
-				m.ask(c, now)
-			}
+			m.settle(c, now)
 		}
-		m.arrange(c, now)
 	}
 	if n != 0 && c.state == StateReady {
 		if n = c.allowed(p, now, x.Size, n); p.credit {

@@ -104,12 +104,11 @@ func (p *pullPolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 		s.turn = s.weight
 		t.active.head = t.links[i].next
 	}
-	s.cum += n
-	g := Grant{Sender: s.handle(i), Bytes: n, Cum: s.cum, Wait: pace.TimeFor(n)}
+	wait := pace.TimeFor(n)
 	if n == 0 && p.likeHtsim {
-		g.Wait = 4 * pace.quantum
+		wait = 4 * pace.quantum
 	}
-	return g, true
+	return t.Grant(i, n, wait), true
 }
 
 // satisfy takes the sender in i, about to receive the last n bytes asked for, off the

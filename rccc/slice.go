@@ -83,8 +83,7 @@ func (p *slicePolicy) Next(t *Senders, pace *Pace) (Grant, bool) {
 	need := max(s.target-s.cum, 0)
 	n := min(p.share*int64(s.weight), need)
 	s.stamp = p.number
-	s.cum += n
-	g := Grant{Sender: s.handle(i), Bytes: n, Cum: s.cum}
+	g := t.Grant(i, n, 0)
 	if n < need {
 		t.active.head = t.links[i].next
 	} else {

@@ -79,10 +79,10 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 	m.target.in.awaited = false
 	x.Most = 0
 	var cur *row
-	if most != 0 && x.Within && m.maySend(p) && !(m.p.c.InferLoss && w.missing(m.mem, acks)) {
-		cur = &m.mem.row[w.current]
+	if most != 0 && x.Within && m.maySend(p) && !(m.p.c.InferLoss && w.missing(mem, acks)) {
+		cur = &mem.row[w.current]
 		if !x.begin(cur, w.next%rowLen) {
-			x.alone(m.mem, cur, w.next%rowLen)
+			x.alone(mem, cur, w.next%rowLen)
 		}
 		if x.unlike = false; x.first-x.from < x.span {
 			if x.Most = 1; acked > 1 && cur.size != 0 {

@@ -175,8 +175,13 @@ func (t *target) accept(p *PDC, psn pds.PSN, size int64, payload uint32) (first 
 //uetcc:hot inlines nobounds
 func (p *PDC) count(params *Params, size int64, payload uint32) {
 	p.rcvd += uint32(size)
-	p.ackBytes += max(payload, uint32(params.c.AckMinPktAdd))
+	p.ackBytes += params.counts(payload)
 }
+
+// counts is what a request with so many bytes of payload adds to ack_gen_count.
+//
+//uetcc:hot inlines nobounds
+func (p *Params) counts(payload uint32) uint32 { return max(payload, uint32(p.c.AckMinPktAdd)) }
 
 // hold takes an available slot to note that CACK must not pass the request.
 func (m *memory) hold(p *PDC, b *inbound, st respState) uint32 {

@@ -67,7 +67,7 @@ func (f *FastPath) Take(now int64, p *PDC, t *Taken, out *[pds.AckCCLen]byte) (n
 func (f *FastPath) MayAnswer(p *PDC, t *Taken) bool {
 	w := &f.reply
 	return p.rx.seen != seenInOrder || w.ackAsked(t.Request.Flags(), t.CE) ||
-		int64(p.ackBytes+max(t.Payload, uint32(w.p.c.AckMinPktAdd))) >= w.p.ackAll
+		int64(p.ackBytes+w.p.counts(t.Payload)) >= w.p.ackAll
 }
 
 // isUsual reports whether the answer to t is an ACK_CC with NSCC's state.
