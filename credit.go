@@ -27,6 +27,7 @@ type creditor struct {
 	askers  []asker      // by PDCID
 	held    *table.Quota // senders of each address
 	start   int64        // first credit of every new sender
+	spare   int64        // how far the target may lie below the credit: a full balance, and a demand on the way
 	alone   bool         // without NSCC, so that acknowledgements repeat the credit
 	cells   *cellar      // with TFC, whose credit is no schedule's
 }
@@ -71,7 +72,8 @@ func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 	k := &creditor{
 		recv: recv, byKey: table.NewMap(r.Senders, c.seedFor(seedCredit)), senders: slab.Make[creditSender](r.Senders),
 		held: table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
-		pdcs: slab.Make[pdc.Handle](r.Senders), askers: slab.Make[asker](pdcs + 1), alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
+		pdcs: slab.Make[pdc.Handle](r.Senders), askers: slab.Make[asker](pdcs + 1),
+		spare: r.MaxCredit + cmp.Or(r.MaxDemand, r.MaxCredit), alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
 	}
 	if cells := p.TFC(); cells != nil {
 		k.cells = newCellar(cells, r.Senders, c.Now)
@@ -179,8 +181,12 @@ func (x *receiver) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 
 // startOf is the credit at the begin of an unknown sender, bytes. A context forgotten here
 // resumes one window below the target asked for; the totals on the wire are modulo 2^24
-// quanta.
+// quanta. A target a little below 0 is that of a new context with a balance for all that it has to
+// send: resumed, the total would be below 0, and no news for long.
 func (k *creditor) startOf(target uint32) int64 {
+	if t := rccc.Quanta(target).Extend(0); t < 0 && t >= -k.spare {
+		return k.start
+	}
 	return max(k.start, k.recv.Resume(rccc.Quanta(target).Extend(1<<31)))
 }
 
@@ -275,7 +281,7 @@ func (k *creditor) startedOver(h rccc.Handle, target uint32) bool {
 		return tfc.Cells(target).Extend(received) < received
 	}
 	granted, _ := k.granted(h)
-	return rccc.Quanta(target).Extend(k.recv.Target(h)) < k.recv.Resume(granted)
+	return rccc.Quanta(target).Extend(k.recv.Target(h)) < granted-k.spare
 }
 
 // grant writes the next credit due, or reports false.

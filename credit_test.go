@@ -142,7 +142,7 @@ func TestEndpointCreditPlaceOfTheSilent(t *testing.T) {
 	})
 	target := n.ends[2]
 	for _, end := range n.ends[:2] {
-		m := uetcc.Message{Key: 1, Length: netMTU, Cookie: 1}
+		m := uetcc.Message{Key: 1, Length: 4 * netMTU, Cookie: 1}
 		m.To.Address, m.To.Job = target.addr, 1
 		_, err := end.e.Write(n.now, &m)
 		require.NoError(t, err)
