@@ -265,7 +265,7 @@ func (c *Config) params(k Constants) Params {
 		p.usual = usual
 	}
 	p.targetPart = float64(k.TargetQdelay) / float64(c.BaseRTT)
-	p.burst = int64(float64(adaptiveFirst*c.MTU) / float64(c.LinkRate) * float64(c.Unit.perSecond()))
+	p.burst = p.onLink(adaptiveFirst * c.MTU)
 	p.exact, p.guess, p.hostDelay = c.Profile.htsim(), c.Unmeasured, c.HostDelay
 	if p.mostWnd = k.MaxWnd; c.Unmeasured { // else a peer that answers late could raise it
 		p.mostWnd = cmp.Or(c.Tuning.MaxWnd, MaxWindow)

@@ -226,6 +226,21 @@ func TestPathsWrongBaseHeals(t *testing.T) {
 	}
 }
 
+// A flow alone that was told a base round trip too short by less than a proof fills the path within ten round
+// trips all the same: constant delay was taken for a queue, and the window stayed at some packets for longer.
+func TestPathsToldShortIsSoonFull(t *testing.T) {
+	for _, path := range []struct{ rate, rtt int64 }{{400e9 / 8, 12_000}, {100e9 / 8, 60_000}, {400e9 / 8, 200_000}} {
+		for _, marks := range []bool{false, true} {
+			for _, told := range []float64{0.3, 0.4, 0.5, 0.6} {
+				c := pathConfig{rate: path.rate, rtt: path.rtt, marks: marks, limit: 4, flows: 1, rounds: 20}
+				r := runPath(c, adaptive(t, path.rate, int64(told*float64(path.rtt)), false))
+				require.Greater(t, r.goodput, min(0.9, 1.4*told), "%+v told %v: %v", path, told, r) // the ceiling is as told
+				require.Zero(t, r.drops, "%+v told %v: %v", path, told, r)
+			}
+		}
+	}
+}
+
 // Losses that are not for want of room cost less than CUBIC's window: goodput of one flow.
 func TestPathsLoss(t *testing.T) {
 	for _, tc := range []struct{ loss, least float64 }{{0.001, 0.85}, {0.01, 0.8}, {0.05, 0.25}} {
