@@ -19,7 +19,7 @@ var ErrConfig = errors.New("nscc: invalid configuration")
 const (
 	maxMTU    int64 = 1 << 16   // largest nominal packet, bytes
 	MaxWindow int64 = 1<<32 - 1 // largest window, bytes
-	MaxRate   int64 = 1 << 42   // largest link rate, bytes a second (35 Tb/s)
+	maxRate   int64 = 1 << 42   // largest link rate, bytes a second (35 Tb/s)
 	maxRTTSec       = 60        // largest base round trip, seconds
 	maxShift        = 62        // largest QAGate
 )
@@ -100,7 +100,7 @@ func (u TimeUnit) ticks(ns int64) int64 { return ns * (u.perSecond() / second) }
 // Config describes a fabric and the choices of a deployment. The zero value of a
 // field is the field's default; LinkRate, BaseRTT and MTU have none.
 type Config struct {
-	LinkRate     int64 // the sender's, bytes a second, 1 to MaxRate
+	LinkRate     int64 // the sender's, bytes a second, 1 to 2^42
 	ReceiverRate int64 // bytes a second; 0: not known, the sender's
 	BaseRTT      int64 // config_base_rtt, ticks, 1 to 60 s: longest path, idle network, one MTU
 	MTU          int64 // largest nominal packet, bytes, 65 to 65,536 and to MaxWnd
@@ -138,7 +138,7 @@ type Config struct {
 // Tuning overrides constants derived by [NewParams]. Zero keeps the derived value given
 // with each field (UE Specification 1.0.x, table 3-82); to set a constant to zero write -1,
 // except for MaxWnd and TargetQdelay, never zero. Bytes are at most [MaxWindow], times 60
-// s, but for QAThreshold, and Alpha [MaxRate].
+// s, but for QAThreshold, and Alpha 2^42.
 type Tuning struct {
 	MaxWnd       int64   // max_wnd, bytes: 1.5 x BDP
 	TargetQdelay int64   // target_qdelay, ticks: 0.75 x BaseRTT with trimming, else BaseRTT
@@ -189,8 +189,8 @@ func (c *Config) validate() error {
 		check.Range(ErrConfig, "Profile", c.Profile, 0, ProfileAdaptive),
 		check.Range(ErrConfig, "Filter", c.Filter, 0, FilterForgetting),
 		check.Range(ErrConfig, "Penalty", c.Penalty, 0, PenaltyShareOnly),
-		check.Range(ErrConfig, "LinkRate", c.LinkRate, 1, MaxRate),
-		check.Range(ErrConfig, "ReceiverRate", c.ReceiverRate, 0, MaxRate),
+		check.Range(ErrConfig, "LinkRate", c.LinkRate, 1, maxRate),
+		check.Range(ErrConfig, "ReceiverRate", c.ReceiverRate, 0, maxRate),
 		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 1, maxRTT),
 		check.Range(ErrConfig, "HostDelay", c.HostDelay, 0, maxRTT),
 		check.Range(ErrConfig, "MTU", c.MTU, htsimHeader+1, maxMTU),
@@ -213,7 +213,7 @@ func (t *Tuning) validate(maxRTT int64) error {
 	return cmp.Or(
 		check.Range(ErrConfig, "Tuning.MaxWnd", t.MaxWnd, 0, MaxWindow),
 		check.Range(ErrConfig, "Tuning.TargetQdelay", t.TargetQdelay, 0, maxRTT),
-		check.Range(ErrConfig, "Tuning.Alpha", t.Alpha, -1, float64(MaxRate)),
+		check.Range(ErrConfig, "Tuning.Alpha", t.Alpha, -1, float64(maxRate)),
 		check.Range(ErrConfig, "Tuning.FairIncrease", t.FairIncrease, -1, float64(MaxWindow)),
 		check.Range(ErrConfig, "Tuning.FastScale", t.FastScale, -1, float64(MaxWindow)),
 		check.Range(ErrConfig, "Tuning.Eta", t.Eta, -1, float64(MaxWindow)),
