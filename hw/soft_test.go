@@ -39,7 +39,7 @@ func TestWindowRule(t *testing.T) {
 	require.EqualValues(t, 4, dev.Counters().TXPackets)
 	last, err := dev.Load(Reg.LastTX, 0)
 	require.NoError(t, err)
-	require.Equal(t, NsToTicks(30_000+327, UETTickPs), last)
+	require.Equal(t, nsToTicks(30_000+327, uetTickPs), last)
 }
 
 // TestCreditRule: credit is a total; an older one is ignored and counted.
@@ -251,7 +251,7 @@ func TestProbeLeavesWithTheNextBurst(t *testing.T) {
 	soft.Step(20)
 	var e [1]Event
 	require.Equal(t, 1, ring.Drain(e[:]))
-	require.Equal(t, EventTX, e[0].Type)
+	require.Equal(t, pcc.EventTX, e[0].Type)
 	require.EqualValues(t, pcc.ProbeSent, e[0].Flags)
 	require.Equal(t, pcc.EventTX, e[0].PCC().Type)
 
@@ -267,7 +267,7 @@ func TestProbeLeavesWithTheNextBurst(t *testing.T) {
 func TestEventsAreCountedByType(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	var events []Event
-	for i, e := range []EventType{EventACKCC, EventCNP, EventCNP, EventTrimNACK, EventACKCC, EventNACK, EventACKCC, EventACKCC} {
+	for i, e := range []pcc.EventType{EventACKCC, pcc.EventCNP, pcc.EventCNP, EventTrimNACK, EventACKCC, pcc.EventNACK, EventACKCC, EventACKCC} {
 		events = append(events, Event{Type: e, Context: uint32(i % 4)})
 	}
 	soft.Post(events...)

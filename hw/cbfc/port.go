@@ -78,7 +78,7 @@ func (p *Port) Reinit(now int64) {
 // received a limit.
 func (p *Port) up() bool {
 	for i := range p.lanes {
-		if !p.lanes[i].open {
+		if !p.lanes[i].Open {
 			return false
 		}
 	}
@@ -119,7 +119,7 @@ func (p *Port) Receive(vl uint8, n int64) bool {
 func (p *Port) FlowControl(vl uint8, now int64) FlowControl {
 	l := &p.lanes[vl]
 	l.sentAt = now
-	f := FlowControl{VL: vl, FCTBS: l.FCTBS(), FCCL: l.FCCL()}
+	f := FlowControl{VL: vl, FCTBS: l.FCTBS, FCCL: l.FCCL()}
 	if !p.up() {
 		f.Op = OpInit
 	}
