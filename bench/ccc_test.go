@@ -90,7 +90,7 @@ func BenchmarkCCCOnACK(b *testing.B) {
 			p := cccParams(b, cccConfig())
 			cs := make([]ccc.Context, n)
 			for i := range cs {
-				cs[i].Init(p, 0)
+				cs[i].Init(p, 0, 0)
 				cs[i].Bind(p, 0)
 				cs[i].OnNewData(p, 0, 1<<50)
 			}
@@ -151,7 +151,7 @@ func BenchmarkCCCOnACK(b *testing.B) {
 func BenchmarkCCCSend(b *testing.B) {
 	p := cccParams(b, cccConfig())
 	var c ccc.Context
-	c.Init(p, 0)
+	c.Init(p, 0, 0)
 	c.Bind(p, 0)
 	c.OnNewData(p, 0, 1<<60)
 	b.Run("op=decide", func(b *testing.B) {
@@ -234,7 +234,7 @@ func BenchmarkCCCCores(b *testing.B) {
 		own[k] = make([]ccc.Context, contexts)
 		for i := range own[k] {
 			c := &own[k][i]
-			c.Init(p, 0)
+			c.Init(p, 0, 0)
 			c.Bind(p, 0)
 			c.OnNewData(p, 0, 1<<50)
 		}

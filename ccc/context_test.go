@@ -35,7 +35,7 @@ func testParams(t testing.TB, c Config) *Params {
 // bound returns a context with one PDC.
 func bound(p *Params) *Context {
 	c := &Context{}
-	c.Init(p, 0)
+	c.Init(p, 0, 0)
 	c.Bind(p, 0)
 	return c
 }
@@ -90,7 +90,7 @@ func TestContextSetUp(t *testing.T) {
 	require.Equal(t, lifeUnconfigured, c.life)
 	require.Panics(t, func() { c.Bind(p, 0) }, "before Init")
 	require.Equal(t, StateIdle, c.State())
-	c.Init(p, 0)
+	c.Init(p, 0, 0)
 	require.Equal(t, lifeConfigured, c.life)
 	require.Equal(t, StateIdle, c.State())
 	require.EqualValues(t, 112_500, c.Cwnd())
@@ -371,7 +371,7 @@ func TestContextUnbindTakesWhatIsLeft(t *testing.T) {
 func TestContextCachedBaseRTT(t *testing.T) {
 	p := testParams(t, chapterFabric())
 	var c Context
-	c.InitCached(p, 0, 4*us)
+	c.Init(p, 0, 4*us)
 	require.EqualValues(t, 4*us, c.BaseRTT())
 	require.EqualValues(t, 75_000, c.Cwnd())
 }

@@ -22,7 +22,7 @@ func Example() {
 		return
 	}
 	var c ccc.Context
-	c.Init(&p, 0)
+	c.Init(&p, 0, 0)
 	c.Bind(&p, 0)
 
 	c.OnNewData(&p, 0, 256_000_000)

@@ -107,10 +107,7 @@ func takesRuns(f nscc.Profile) bool { return f == nscc.ProfileSpec || f == nscc.
 // NSCC returns the window's parameters.
 func (p *Params) NSCC() *nscc.Params { return &p.nscc }
 
-// Credits reports whether the contexts run RCCC.
-func (p *Params) Credits() bool { return p.credit }
-
-// RCCC returns the credit's parameters; of use where the contexts run RCCC.
+// RCCC returns the credit's parameters, with a MaxCredit of 0 where the contexts do not run RCCC.
 func (p *Params) RCCC() *rccc.Params { return &p.rccc }
 
 // TFC returns the parameters of transport flow control, nil where it takes no part.

@@ -58,7 +58,7 @@ func newNonsense(t *testing.T, r *rand.Rand) *nonsense {
 	w.m, w.watch = newModelDevice(cfg, w.regs, w.host), hw.NewWatch(w.dev.Clock(), 0, 1000)
 	w.p, err = ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 6000, MTU: 4096}})
 	require.NoError(t, err)
-	w.c.Init(&w.p, 0)
+	w.c.Init(&w.p, 0, 0)
 	w.c.Bind(&w.p, 0)
 	w.c.OnNewData(&w.p, 0, 1<<40)
 	w.bind(0)
