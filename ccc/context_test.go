@@ -379,7 +379,7 @@ func TestContextCachedBaseRTT(t *testing.T) {
 func TestNewParamsErrors(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"window without link rate": func(c *Config) { c.NSCC.LinkRate = 0 },
-		"another clock":            func(c *Config) { c.NSCC.Unit = nscc.Picoseconds },
+		"another clock":            func(c *Config) { c.NSCC.Picoseconds = true },
 		"unknown mode":             func(c *Config) { c.Mode = modes },
 		"unknown control":          func(c *Config) { c.Control = controls },
 		"unknown scheme":           func(c *Config) { c.Entropy.Scheme = schemes },

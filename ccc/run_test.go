@@ -333,7 +333,7 @@ func TestRunsEqualGeneralEvents(t *testing.T) {
 					case 2:
 						f.NSCC.Profile = nscc.ProfileHTSim
 					case 3:
-						f.NSCC.Filter, f.NSCC.AckTrigger = nscc.FilterForgetting, 24*mtu
+						f.NSCC.ForgettingFilter, f.NSCC.AckTrigger = true, 24*mtu
 					case 5:
 						f.NSCC.Profile = nscc.ProfileAdaptive
 					}

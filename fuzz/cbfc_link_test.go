@@ -292,7 +292,7 @@ func FuzzUELink(f *testing.F) {
 
 // FuzzFlowControlPacket: whatever decodes encodes back to the same bytes.
 func FuzzFlowControlPacket(f *testing.F) {
-	f.Add((&cbfc.FlowControl{Op: cbfc.OpInit, VL: 3, FCTBS: 4095, FCCL: 2048}).AppendTo(nil))
+	f.Add((&cbfc.FlowControl{Init: true, VL: 3, FCTBS: 4095, FCCL: 2048}).AppendTo(nil))
 	f.Add([]byte{0, 1, 2})
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var p cbfc.FlowControl

@@ -138,7 +138,7 @@ func ibEvent(row csvRow, port *cbfc.Port, vl uint8) {
 
 func ibPacket(row csvRow, vl uint8) cbfc.FlowControl {
 	return cbfc.FlowControl{
-		Op: cbfc.Op(row.num("op")), VL: vl,
+		Init: row.num("op") != 0, VL: vl,
 		FCTBS: uint16(row.num("p_fctbs")), FCCL: uint16(row.num("p_fccl")),
 	}
 }

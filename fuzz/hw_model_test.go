@@ -164,7 +164,7 @@ func (m *modelDevice) takePage(i int) {
 	}
 	if c := &m.contexts[w>>32]; uint8(w>>24) != c.gen {
 		m.counters.GenMismatch++
-	} else if hw.DoorbellOp(w>>16&15) == hw.DoorbellProbe {
+	} else if w>>16&15 == 3 {
 		c.probe = true
 	}
 }

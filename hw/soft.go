@@ -260,7 +260,7 @@ func (d *SoftDevice) takePages() {
 		}
 		if c := &d.contexts[context]; uint8(w>>24) != c.gen {
 			d.counters.GenMismatch++
-		} else if DoorbellOp(w>>16&15) == DoorbellProbe {
+		} else if w>>16&15 == opProbe {
 			c.probe = true
 		}
 	}

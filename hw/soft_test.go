@@ -234,7 +234,7 @@ func TestCommitRefusesAnotherGeneration(t *testing.T) {
 	dev.ClearFaults(FaultCommit)
 	soft.Step(3)
 	require.Zero(t, dev.Faults())
-	require.NoError(t, dev.Store(Reg.Ring, 0, doorbellWord(1, DoorbellTX, 0, 99)))
+	require.NoError(t, dev.Store(Reg.Ring, 0, doorbellWord(1, opTX, 0, 99)))
 	soft.Step(4)
 	require.Equal(t, FaultDoorbell, dev.Faults())
 }
@@ -245,7 +245,7 @@ func TestProbeLeavesWithTheNextBurst(t *testing.T) {
 	ring, _ := dev.Ring(0, host, 0, 4)
 	c := start(t, dev, soft, 0, Control{Generation: 1})
 	bell, _ := dev.Doorbell(0)
-	bell.Ask(c, 1, DoorbellProbe)
+	bell.Probe(c, 1)
 	soft.Step(10)
 	bell.Ring(c, 1, 1)
 	soft.Step(20)
@@ -256,7 +256,7 @@ func TestProbeLeavesWithTheNextBurst(t *testing.T) {
 	require.Equal(t, pcc.EventTX, e[0].PCC().Type)
 
 	for i := range 3 { // nothing else is rung between
-		bell.Ask(c, 1, DoorbellProbe)
+		bell.Probe(c, 1)
 		soft.Step(30 + int64(i))
 		require.True(t, soft.contexts[0].probe, "asked again")
 		soft.contexts[0].probe = false

@@ -71,31 +71,31 @@ func (p Profile) String() string { return enum.Name(profileNames[:], p) }
 // htsim reports whether p is a profile of the simulator.
 func (p Profile) htsim() bool { return p == ProfileHTSim || p == ProfileHTSimWide }
 
-// TimeUnit is the length of one tick: the unit of all times and round trips of a window.
-type TimeUnit uint8
+// timeUnit is the length of one tick: the unit of all times and round trips of a window.
+type timeUnit uint8
 
 const (
-	// Nanoseconds is for real networks.
-	Nanoseconds TimeUnit = iota
-	// Picoseconds is for simulators counting picoseconds.
-	Picoseconds
+	nanoseconds timeUnit = iota
+	picoseconds
 )
 
-var unitNames = [...]string{"ns", "ps"}
-
-// String is ns or ps.
-func (u TimeUnit) String() string { return enum.Name(unitNames[:], u) }
+func (c *Config) unit() timeUnit {
+	if c.Picoseconds {
+		return picoseconds
+	}
+	return nanoseconds
+}
 
 // perSecond is the number of ticks in a second.
-func (u TimeUnit) perSecond() int64 {
-	if u == Picoseconds {
+func (u timeUnit) perSecond() int64 {
+	if u == picoseconds {
 		return psSecond
 	}
 	return second
 }
 
 // ticks converts nanoseconds.
-func (u TimeUnit) ticks(ns int64) int64 { return ns * (u.perSecond() / second) }
+func (u timeUnit) ticks(ns int64) int64 { return ns * (u.perSecond() / second) }
 
 // Config describes a fabric and the choices of a deployment. The zero value of a
 // field is the field's default; LinkRate, BaseRTT and MTU have none.
@@ -128,11 +128,22 @@ type Config struct {
 	// rule.
 	GrowOnlyFull bool
 
-	Profile Profile
-	Unit    TimeUnit
-	Filter  Filter
-	Penalty PenaltyRule
-	Tuning  Tuning
+	// ForgettingFilter moves the average queueing delay, for the multiplicative decrease, by the
+	// share of a base round trip passed since the last sample: the rule of the ns-3 model.
+	// Otherwise, as in htsim, the average moves by 1/80 of the difference to each sample, and
+	// takes a quarter of the base round trip instead of an unmarked sample above target, since
+	// the queue behind is draining. The specification leaves the rule to the implementation.
+	ForgettingFilter bool
+
+	// PenaltyShareOnly cuts the window by rcv_cwnd_pend (apply_cwnd_penalty) as in the text of
+	// the specification: only the penalty is taken off, so 64 on every acknowledgement of a
+	// round trip halves the window. Otherwise, as in the pseudo-code, the window first falls to
+	// the bytes in flight: a full window stops at the first penalised acknowledgement.
+	PenaltyShareOnly bool
+
+	Picoseconds bool // a tick is a picosecond, for simulators, instead of a nanosecond
+	Profile     Profile
+	Tuning      Tuning
 }
 
 // Tuning overrides constants derived by [NewParams]. Zero keeps the derived value given
@@ -181,14 +192,9 @@ func bad(field string, value any, want string) error {
 
 // validate checks the caller's values, before any derivation.
 func (c *Config) validate() error {
-	if err := check.Range(ErrConfig, "Unit", c.Unit, 0, Picoseconds); err != nil {
-		return err
-	}
-	maxRTT := maxRTTSec * c.Unit.perSecond()
+	maxRTT := maxRTTSec * c.unit().perSecond()
 	err := cmp.Or(
 		check.Range(ErrConfig, "Profile", c.Profile, 0, ProfileAdaptive),
-		check.Range(ErrConfig, "Filter", c.Filter, 0, FilterForgetting),
-		check.Range(ErrConfig, "Penalty", c.Penalty, 0, PenaltyShareOnly),
 		check.Range(ErrConfig, "LinkRate", c.LinkRate, 1, maxRate),
 		check.Range(ErrConfig, "ReceiverRate", c.ReceiverRate, 0, maxRate),
 		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 1, maxRTT),
@@ -203,8 +209,8 @@ func (c *Config) validate() error {
 		return err
 	case c.Profile.htsim() && c.GrowOnlyFull:
 		return bad("GrowOnlyFull", true, "false in the htsim profiles")
-	case c.Profile.htsim() && c.Filter != FilterRecorded:
-		return bad("Filter", c.Filter, "recorded: the htsim profiles have no other")
+	case c.Profile.htsim() && c.ForgettingFilter:
+		return bad("ForgettingFilter", true, "false in the htsim profiles")
 	}
 	return nil
 }
