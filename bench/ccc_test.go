@@ -303,13 +303,13 @@ func BenchmarkCCCEntropy(b *testing.B) {
 			var e ccc.Entropy
 			side := make([]uint64, p.Words())
 			e.Init(&p, 1)
-			var bad [8]ccc.Feedback
-			bad[7] = ccc.FeedbackECN
+			var a ccc.Ack
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
 				v := e.Next(&p, side, ccc.Progress{Seq: 1 << 20})
-				e.Feedback(&p, side, 0, ccc.Report{Value: v, Feedback: bad[i&7]})
+				a.Entropy, a.ECN = v, i&7 == 7
+				e.OnACK(&p, side, 0, &a)
 				i++
 			}
 		})
