@@ -73,9 +73,6 @@ func (c *Context) State() State { return c.state }
 // would have in ModeEnforce; ReasonBacklog for none.
 func (c *Context) Reason() Reason { return c.why }
 
-// Mode returns how much the context has to say.
-func (c *Context) Mode() Mode { return c.mode }
-
 // SetMode changes the mode at any time. Counters go on in every mode, so a context turned
 // on enforces a true count of bytes in flight at once.
 func (c *Context) SetMode(p *Params, now int64, m Mode) {

@@ -330,9 +330,9 @@ func TestContextOffCountsAndNeverRefuses(t *testing.T) {
 	require.Equal(t, Decision{Bytes: 3 * mtu, Reason: ReasonOff}, c.Decide(p, us))
 	require.EqualValues(t, 2*mtu, c.Cwnd(), "the window rests")
 	require.EqualValues(t, 6*mtu, c.Inflight())
-	require.Equal(t, ModeOff, c.Mode())
+	require.Equal(t, ModeOff, c.mode)
 	c.SetMode(p, us, ModeEnforce)
-	require.Equal(t, ModeEnforce, c.Mode())
+	require.Equal(t, ModeEnforce, c.mode)
 	require.Equal(t, StateActive, c.State(), "enforces a true count at once")
 }
 
