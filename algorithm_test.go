@@ -133,7 +133,7 @@ func TestEndpointPacerKeepsItsTimes(t *testing.T) {
 	e, err := uetcc.NewEndpoint(uetcc.Config{
 		Address:   netip.MustParseAddr("10.0.0.1"),
 		Network:   uetcc.NetworkTrimming, // windows start full
-		Algorithm: func(ccc.Key) ccc.Algorithm { return &ccc.Pacer{} },
+		Algorithm: func(ccc.Key) ccc.Algorithm { return ccc.NewPacer(0) },
 	})
 	require.NoError(t, err)
 	for job := range ses.JobID(2) {
@@ -167,7 +167,7 @@ func TestEndpointPacerClockGoesBack(t *testing.T) {
 	e, err := uetcc.NewEndpoint(uetcc.Config{
 		Address:   netip.MustParseAddr("10.0.0.1"),
 		Network:   uetcc.NetworkTrimming, // windows start full
-		Algorithm: func(ccc.Key) ccc.Algorithm { return &ccc.Pacer{} },
+		Algorithm: func(ccc.Key) ccc.Algorithm { return ccc.NewPacer(0) },
 	})
 	require.NoError(t, err)
 	to := uetcc.Destination{Address: netip.MustParseAddr("10.0.0.2")}

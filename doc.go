@@ -62,7 +62,7 @@
 // which also saves the search for the PDC.
 //
 // Config.Algorithm plugs in a user's congestion control for each peer, beside NSCC and RCCC or
-// instead. An example is ccc.Pacer, which spreads a window over the round trip.
+// instead. An example is ccc.NewPacer, which spreads a window over the round trip.
 //
 // With several cores each has a separate endpoint. The endpoints may share an address if each
 // peer belongs to one core: the packets from the peer's address, and the messages to the peer.

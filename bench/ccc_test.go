@@ -90,7 +90,7 @@ func BenchmarkCCCOnACK(b *testing.B) {
 			p := cccParams(b, cccConfig())
 			cs := make([]ccc.Context, n)
 			for i := range cs {
-				cs[i].Init(p, 0)
+				cs[i].Init(p, 0, 0)
 				cs[i].Bind(p, 0)
 				cs[i].OnNewData(p, 0, 1<<50)
 			}
@@ -151,7 +151,7 @@ func BenchmarkCCCOnACK(b *testing.B) {
 func BenchmarkCCCSend(b *testing.B) {
 	p := cccParams(b, cccConfig())
 	var c ccc.Context
-	c.Init(p, 0)
+	c.Init(p, 0, 0)
 	c.Bind(p, 0)
 	c.OnNewData(p, 0, 1<<60)
 	b.Run("op=decide", func(b *testing.B) {
@@ -234,7 +234,7 @@ func BenchmarkCCCCores(b *testing.B) {
 		own[k] = make([]ccc.Context, contexts)
 		for i := range own[k] {
 			c := &own[k][i]
-			c.Init(p, 0)
+			c.Init(p, 0, 0)
 			c.Bind(p, 0)
 			c.OnNewData(p, 0, 1<<50)
 		}
@@ -303,13 +303,13 @@ func BenchmarkCCCEntropy(b *testing.B) {
 			var e ccc.Entropy
 			side := make([]uint64, p.Words())
 			e.Init(&p, 1)
-			var bad [8]ccc.Feedback
-			bad[7] = ccc.FeedbackECN
+			var a ccc.Ack
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
 				v := e.Next(&p, side, ccc.Progress{Seq: 1 << 20})
-				e.Feedback(&p, side, 0, ccc.Report{Value: v, Feedback: bad[i&7]})
+				a.Entropy, a.ECN = v, i&7 == 7
+				e.OnACK(&p, side, 0, &a)
 				i++
 			}
 		})

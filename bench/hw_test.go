@@ -28,7 +28,7 @@ func BenchmarkCBFC(b *testing.B) {
 		var tx cbfc.Tx
 		b.ReportAllocs()
 		for b.Loop() {
-			tx.OnFlowControl(tx.FCTBS() + 2048)
+			tx.OnFlowControl(tx.FCTBS + 2048)
 			if !tx.CanSend(66) {
 				b.Fatal("blocked")
 			}

@@ -34,7 +34,7 @@ func BenchmarkSwitchQueue(b *testing.B) {
 	}
 	run("op=pass/idle", switchq.Config{PlaneBDP: 75_000, Trim: true}, 0)
 	run("op=pass/red", switchq.Config{PlaneBDP: 75_000, Trim: true}, 8)
-	run("op=trim/coin", switchq.Config{PlaneBDP: 75_000, Trim: true, Victim: switchq.VictimCoin}, 40)
+	run("op=trim/coin", switchq.Config{PlaneBDP: 75_000, Trim: true, Coin: true}, 40)
 	b.Run("op=floor/fifo", func(b *testing.B) {
 		b.ReportAllocs()
 		var ring [16]switchq.Packet

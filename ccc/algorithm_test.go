@@ -23,7 +23,7 @@ func TestTickEndsWhenTheClockGoesBack(t *testing.T) {
 		paced, asks := alone(t, m, 0, start), alone(t, m, 1, start)
 		m.OnNewData(paced, start, 4*mtu)
 		m.OnNewData(asks, start, 4*mtu)
-		m.SetAlgorithm(paced, start, &Pacer{next: start + us})
+		m.SetAlgorithm(paced, start, &pacer{gain: defaultGain, next: start + us})
 		m.OnSend(asks, start, Sent{Size: mtu})
 		require.Equal(t, ReasonPacing, m.Context(paced).Reason())
 		require.Equal(t, ReasonCredit, m.Context(asks).Reason())
@@ -67,7 +67,7 @@ func TestPacerSpreadsWindowOverRoundTrip(t *testing.T) {
 	f := chapterFabric()
 	f.NSCC.InitialCwnd = 75_000
 	m, ctx, pdcs := chapterManager(t, f)
-	m.SetAlgorithm(ctx, 0, &Pacer{Gain: 100})
+	m.SetAlgorithm(ctx, 0, NewPacer(100))
 	m.OnNewData(pdcs[0], 0, 1<<20)
 	now, sent := int64(0), int64(0)
 	for {
@@ -97,7 +97,7 @@ func TestPacerSpreadsWindowOverRoundTrip(t *testing.T) {
 // The last byte has to wait for its turn like a full packet.
 func TestPacerHoldsTheLastByte(t *testing.T) {
 	m, ctx, pdcs := chapterManager(t, chapterFabric())
-	m.SetAlgorithm(ctx, 0, &Pacer{Gain: 100})
+	m.SetAlgorithm(ctx, 0, NewPacer(100))
 	m.OnNewData(pdcs[0], 0, mtu+1)
 	m.OnSend(pdcs[0], 0, Sent{Size: mtu})
 	d := m.Context(ctx).Decide(m.p, 0)
@@ -108,7 +108,7 @@ func TestPacerHoldsTheLastByte(t *testing.T) {
 
 // What a division leaves over is carried on: no drift over many packets.
 func TestPacerKeepsExactRate(t *testing.T) {
-	var p Pacer
+	p := pacer{gain: defaultGain}
 	now := int64(0)
 	for range 7000 {
 		bytes, at := p.Allow(now, Standing{Cwnd: 99_991, BaseRTT: 6007, MTU: mtu})
@@ -121,7 +121,7 @@ func TestPacerKeepsExactRate(t *testing.T) {
 
 func TestPacerExtremes(t *testing.T) {
 	for _, s := range []Standing{{}, {Cwnd: 1 << 32, BaseRTT: 60e9, MTU: mtu}, {Cwnd: mtu, BaseRTT: 1, MTU: mtu}} {
-		var p Pacer
+		p := pacer{gain: defaultGain}
 		for _, size := range []int64{0, 1, mtu, 1 << 40, 1 << 62} {
 			_, at := p.Allow(0, s)
 			require.GreaterOrEqual(t, at, int64(0))
@@ -178,7 +178,7 @@ func TestAlgorithmOfUsersRunsBesideNSCC(t *testing.T) {
 
 // nothingYet allows nothing before a time, and says no more than that.
 type nothingYet struct {
-	Pacer
+	pacer
 	until int64
 }
 

@@ -11,17 +11,17 @@ const (
 
 // The price of each feedback. Good news forgives nothing: penalties only wear off
 // by being skipped.
-var penaltyOf = [feedbacks]uint64{FeedbackGood: 0, FeedbackECN: 1, FeedbackNACK: 4, FeedbackTimeout: penaltyMax}
+var penaltyOf = [feedbacks]uint64{feedbackGood: 0, feedbackECN: 1, feedbackNACK: 4, feedbackTimeout: penaltyMax}
 
 // penalise adds the price of the feedback to the penalty of the reported value,
 // saturating.
-func (e *Entropy) penalise(p *EntropyParams, side []uint64, r Report) {
-	if r.Feedback == FeedbackGood || r.Feedback >= feedbacks {
+func (e *Entropy) penalise(p *EntropyParams, side []uint64, r report) {
+	if r.kind == feedbackGood || r.kind >= feedbacks {
 		return
 	}
-	w, shift := penaltyAt(side, r.Value&p.mask)
+	w, shift := penaltyAt(side, r.value&p.mask)
 	old := *w >> shift & penaltyMax
-	*w += (min(old+penaltyOf[r.Feedback], penaltyMax) - old) << shift
+	*w += (min(old+penaltyOf[r.kind], penaltyMax) - old) << shift
 }
 
 // nextUnpenalised skips penalised values. Each call takes one point off the first

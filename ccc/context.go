@@ -54,12 +54,10 @@ type Context struct {
 // because each sending looks there.
 type Waiters struct{ Head, Tail uint16 }
 
-// Init configures c: the window at its initial size, nothing counted, not bound.
-func (c *Context) Init(p *Params, now int64) { c.InitCached(p, now, 0) }
-
-// InitCached is Init with the base round trip (ns) found by an earlier context to the same
-// destination, see [Context.BaseRTT]; the probe is saved. 0 is none.
-func (c *Context) InitCached(p *Params, now, baseRTT int64) {
+// Init configures c: the window at its initial size, nothing counted, not bound. baseRTT is the
+// base round trip (ns) found by an earlier context to the same destination, see
+// [Context.BaseRTT], which saves the probe; 0 is none.
+func (c *Context) Init(p *Params, now, baseRTT int64) {
 	*c = Context{life: lifeConfigured, mode: p.mode}
 	c.allowAll()
 	c.window.InitCached(&p.nscc, now, baseRTT)
@@ -74,9 +72,6 @@ func (c *Context) State() State { return c.state }
 // Reason returns the cause that kept all data from being sent after the last event, or
 // would have in ModeEnforce; ReasonBacklog for none.
 func (c *Context) Reason() Reason { return c.why }
-
-// Mode returns how much the context has to say.
-func (c *Context) Mode() Mode { return c.mode }
 
 // SetMode changes the mode at any time. Counters go on in every mode, so a context turned
 // on enforces a true count of bytes in flight at once.
@@ -120,7 +115,7 @@ func (c *Context) Credit() int64 { return c.credit.Credit() }
 // part).
 func (c *Context) CreditTotal() int64 { return c.credit.Cum() }
 
-// BaseRTT returns the smallest round trip seen, ns: the argument for InitCached.
+// BaseRTT returns the smallest round trip seen, ns: the argument for Init.
 func (c *Context) BaseRTT() int64 { return c.window.BaseRTT() }
 
 // Window returns the whole state of the window.

@@ -35,7 +35,7 @@ func testParams(t testing.TB, c Config) *Params {
 // bound returns a context with one PDC.
 func bound(p *Params) *Context {
 	c := &Context{}
-	c.Init(p, 0)
+	c.Init(p, 0, 0)
 	c.Bind(p, 0)
 	return c
 }
@@ -90,7 +90,7 @@ func TestContextSetUp(t *testing.T) {
 	require.Equal(t, lifeUnconfigured, c.life)
 	require.Panics(t, func() { c.Bind(p, 0) }, "before Init")
 	require.Equal(t, StateIdle, c.State())
-	c.Init(p, 0)
+	c.Init(p, 0, 0)
 	require.Equal(t, lifeConfigured, c.life)
 	require.Equal(t, StateIdle, c.State())
 	require.EqualValues(t, 112_500, c.Cwnd())
@@ -330,9 +330,9 @@ func TestContextOffCountsAndNeverRefuses(t *testing.T) {
 	require.Equal(t, Decision{Bytes: 3 * mtu, Reason: ReasonOff}, c.Decide(p, us))
 	require.EqualValues(t, 2*mtu, c.Cwnd(), "the window rests")
 	require.EqualValues(t, 6*mtu, c.Inflight())
-	require.Equal(t, ModeOff, c.Mode())
+	require.Equal(t, ModeOff, c.mode)
 	c.SetMode(p, us, ModeEnforce)
-	require.Equal(t, ModeEnforce, c.Mode())
+	require.Equal(t, ModeEnforce, c.mode)
 	require.Equal(t, StateActive, c.State(), "enforces a true count at once")
 }
 
@@ -371,7 +371,7 @@ func TestContextUnbindTakesWhatIsLeft(t *testing.T) {
 func TestContextCachedBaseRTT(t *testing.T) {
 	p := testParams(t, chapterFabric())
 	var c Context
-	c.InitCached(p, 0, 4*us)
+	c.Init(p, 0, 4*us)
 	require.EqualValues(t, 4*us, c.BaseRTT())
 	require.EqualValues(t, 75_000, c.Cwnd())
 }
@@ -379,7 +379,7 @@ func TestContextCachedBaseRTT(t *testing.T) {
 func TestNewParamsErrors(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"window without link rate": func(c *Config) { c.NSCC.LinkRate = 0 },
-		"another clock":            func(c *Config) { c.NSCC.Unit = nscc.Picoseconds },
+		"another clock":            func(c *Config) { c.NSCC.Picoseconds = true },
 		"unknown mode":             func(c *Config) { c.Mode = modes },
 		"unknown control":          func(c *Config) { c.Control = controls },
 		"unknown scheme":           func(c *Config) { c.Entropy.Scheme = schemes },

@@ -106,7 +106,7 @@ func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 	}
 	b.acknowledge(a)
 	c := &m.seatOf(b).context
-	m.feedback(b, now, a.Report())
+	m.feedback(b, now, a.report())
 	c.onACK(m.p, now, a)
 	marked := 0
 	if a.ECN {
@@ -155,7 +155,7 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 	b.mark(n.Size, n.packets())
 	c := &m.seatOf(b).context
 	if n.packets() == 1 {
-		m.feedback(b, now, n.Report())
+		m.feedback(b, now, n.report())
 	}
 	c.OnNACK(m.p, now, n)
 	m.ledgerOf(c).counts.nacks += int64(n.packets())
@@ -176,7 +176,7 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 	b.mark(l.Size, 1)
 	c := &m.seatOf(b).context
 	c.OnInferredLoss(m.p, now, l)
-	m.feedback(b, now, l.Report())
+	m.feedback(b, now, l.report())
 	m.ledgerOf(c).counts.losses++
 	if c.rec.custom {
 		m.algOf(c).OnInferredLoss(now, l)
@@ -225,9 +225,9 @@ func (m *Manager) live(pdc Handle) *member {
 }
 
 // feedback tells the path choice of a report, if the scheme listens and the PDC takes part.
-func (m *Manager) feedback(b *member, now int64, r Report) {
+func (m *Manager) feedback(b *member, now int64, r report) {
 	if m.listens && !b.fixed {
 		at := m.seatOf(b)
-		at.entropy.Feedback(&m.p.entropy, m.sideOf(&at.context), now, r)
+		at.entropy.feed(&m.p.entropy, m.sideOf(&at.context), now, r)
 	}
 }

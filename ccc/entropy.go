@@ -46,29 +46,24 @@ var schemeNames = [schemes]string{"oblivious", "bitmap", "reps", "reps_legacy", 
 // String returns the scheme's name in lower case.
 func (s Scheme) String() string { return enum.Name(schemeNames[:], s) }
 
-// Feedback is the news of an acknowledgement, a NACK or a time-out about the path of an
+// feedback is the news of an acknowledgement, a NACK or a time-out about the path of an
 // entropy value.
-type Feedback uint8
+type feedback uint8
 
 // The feedback codes; numbered as in the recorded traces.
 const (
-	FeedbackGood    Feedback = iota // acknowledged without a mark
-	FeedbackECN                     // acknowledged or trimmed at the last hop, with a mark
-	FeedbackNACK                    // trimmed inside the fabric
-	FeedbackTimeout                 // inferred lost
+	feedbackGood    feedback = iota // acknowledged without a mark
+	feedbackECN                     // acknowledged or trimmed at the last hop, with a mark
+	feedbackNACK                    // trimmed inside the fabric
+	feedbackTimeout                 // inferred lost
 
 	feedbacks = iota
 )
 
-var feedbackNames = [feedbacks]string{"good", "ecn", "nack", "timeout"}
-
-// String returns the feedback's name in lower case.
-func (f Feedback) String() string { return enum.Name(feedbackNames[:], f) }
-
-// Report is feedback about an entropy value.
-type Report struct {
-	Value    uint16
-	Feedback Feedback
+// report is feedback about an entropy value.
+type report struct {
+	value uint16
+	kind  feedback
 }
 
 // Progress is a context's progress when asking for a value. Only SchemeREPSLegacy uses
@@ -250,11 +245,26 @@ func (e *Entropy) inTurn(p *EntropyParams) uint16 {
 	return v
 }
 
-// Feedback tells the scheme about a value returned by [Entropy.Next]: the specification's
-// process_ev.
-//
+// OnACK, OnNACK and OnInferredLoss tell the scheme about a value returned by [Entropy.Next]: the
+// specification's process_ev. Tell the scheme before [Context.OnACK] and so on. Of an
+// acknowledgement the Entropy and ECN count, of a refusal the Entropy, Reason and CE.
+func (e *Entropy) OnACK(p *EntropyParams, side []uint64, now int64, a *Ack) {
+	e.feed(p, side, now, a.report())
+}
+
+// OnNACK takes in a refusal, see [Entropy.OnACK]. A trim at the last hop says nothing: every
+// path ends there.
+func (e *Entropy) OnNACK(p *EntropyParams, side []uint64, now int64, n *Nack) {
+	e.feed(p, side, now, n.report())
+}
+
+// OnInferredLoss takes in a loss, see [Entropy.OnACK].
+func (e *Entropy) OnInferredLoss(p *EntropyParams, side []uint64, now int64, l *Loss) {
+	e.feed(p, side, now, l.report())
+}
+
 //uetcc:hot
-func (e *Entropy) Feedback(p *EntropyParams, side []uint64, now int64, r Report) {
+func (e *Entropy) feed(p *EntropyParams, side []uint64, now int64, r report) {
 	switch p.scheme {
 	case SchemeBitmap:
 		e.penalise(p, side, r)

@@ -30,8 +30,8 @@ func newPath(t testing.TB, c EntropyConfig) *path {
 
 func (h *path) next() uint16 { return h.e.Next(&h.p, h.side, Progress{Seq: 1 << 20}) }
 
-func (h *path) feed(now int64, v uint16, f Feedback) {
-	h.e.Feedback(&h.p, h.side, now, Report{v, f})
+func (h *path) feed(now int64, v uint16, f feedback) {
+	h.e.feed(&h.p, h.side, now, report{v, f})
 }
 
 func TestObliviousUsesEveryValueOnceARound(t *testing.T) {
@@ -123,11 +123,11 @@ func TestBitmapPenaltiesSaturateAndWearOff(t *testing.T) {
 		h := newPath(t, EntropyConfig{Scheme: scheme, Values: 4})
 		bad := h.next()
 		for range 5 {
-			h.feed(0, bad, FeedbackNACK)
+			h.feed(0, bad, feedbackNACK)
 		}
-		h.feed(0, bad, FeedbackTimeout)
+		h.feed(0, bad, feedbackTimeout)
 		if scheme == SchemeBitmap { // else a good value is the next one
-			h.feed(0, bad, FeedbackGood)
+			h.feed(0, bad, feedbackGood)
 		}
 		h.feed(0, bad, feedbacks) // nothing that is known
 		rounds := 0
@@ -161,7 +161,7 @@ func TestBitmapSkipsAsOneByOne(t *testing.T) {
 			e.advance(&slow.p)
 			require.Equal(t, v, fast.next(), "n %d, step %d", n, i)
 			if i/1000%3 == 0 { // a bad spell: more and more values are penalised
-				bad := Feedback(rnd.IntN(feedbacks))
+				bad := feedback(rnd.IntN(feedbacks))
 				worse := uint16(rnd.IntN(n))
 				fast.feed(0, worse, bad)
 				penalty[worse] = min(penalty[worse]+int(penaltyOf[bad]), 15)
@@ -173,26 +173,26 @@ func TestBitmapSkipsAsOneByOne(t *testing.T) {
 func TestREPSRecyclesGoodValues(t *testing.T) {
 	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 1 << 16})
 	for _, v := range []uint16{11, 22, 33} {
-		h.feed(0, v, FeedbackGood)
+		h.feed(0, v, feedbackGood)
 	}
-	h.feed(0, 44, FeedbackECN)
-	h.feed(0, 55, FeedbackNACK)
+	h.feed(0, 44, feedbackECN)
+	h.feed(0, 55, feedbackNACK)
 	require.Equal(t, []uint16{11, 22, 33}, []uint16{h.next(), h.next(), h.next()}, "oldest first, once each")
 	require.Zero(t, h.e.REPSState().Fresh)
 }
 
 func TestREPSFreezesOnLossAndExploresAfter(t *testing.T) {
 	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 1 << 16, Freeze: 100})
-	h.feed(0, 11, FeedbackGood)
-	h.feed(0, 22, FeedbackGood)
-	h.feed(10, 0, FeedbackTimeout)
+	h.feed(0, 11, feedbackGood)
+	h.feed(0, 22, feedbackGood)
+	h.feed(10, 0, feedbackTimeout)
 	require.True(t, h.e.REPSState().Frozen)
 	for range 3 {
 		require.Equal(t, []uint16{11, 22}, []uint16{h.next(), h.next()}, "again and again")
 	}
-	h.feed(110, 33, FeedbackECN)
+	h.feed(110, 33, feedbackECN)
 	require.True(t, h.e.REPSState().Frozen, "not after its end yet")
-	h.feed(111, 33, FeedbackGood)
+	h.feed(111, 33, feedbackGood)
 	require.Equal(t, REPSState{Explore: 16, Fresh: 1, Filled: 1}, h.e.REPSState())
 	explored := map[uint16]bool{}
 	for range 16 {
@@ -200,24 +200,24 @@ func TestREPSFreezesOnLossAndExploresAfter(t *testing.T) {
 	}
 	require.Greater(t, len(explored), 8, "of 65,536 values")
 	require.EqualValues(t, 33, h.next())
-	h.feed(120, 0, FeedbackTimeout)
+	h.feed(120, 0, feedbackTimeout)
 	require.True(t, h.e.REPSState().Frozen)
 }
 
 func TestREPSFreezesForGood(t *testing.T) {
 	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Freeze: math.MaxInt64})
-	h.feed(1, 11, FeedbackGood)
-	h.feed(2, 0, FeedbackTimeout)
+	h.feed(1, 11, feedbackGood)
+	h.feed(2, 0, feedbackTimeout)
 	require.True(t, h.e.REPSState().Frozen)
 	require.Equal(t, []uint16{11, 11}, []uint16{h.next(), h.next()})
 }
 
 func TestREPSDoesNotFreezeWhileExploring(t *testing.T) {
 	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 16, Freeze: 100})
-	h.feed(0, 1, FeedbackTimeout)
-	h.feed(101, 1, FeedbackTimeout)
+	h.feed(0, 1, feedbackTimeout)
+	h.feed(101, 1, feedbackTimeout)
 	require.Equal(t, REPSState{Explore: 16}, h.e.REPSState())
-	h.feed(102, 1, FeedbackTimeout)
+	h.feed(102, 1, feedbackTimeout)
 	require.False(t, h.e.REPSState().Frozen)
 }
 
@@ -226,7 +226,7 @@ func TestLegacyFirstWindowThenRecycles(t *testing.T) {
 	for seq, want := range []uint16{1, 2, 3, 0} {
 		require.Equal(t, want, h.e.Next(&h.p, h.side, Progress{Seq: uint64(seq), WindowPackets: 10}))
 	}
-	h.feed(0, 1234, FeedbackGood)
+	h.feed(0, 1234, feedbackGood)
 	require.EqualValues(t, 1234, h.next())
 	require.Less(t, h.next(), uint16(4))
 }
@@ -240,7 +240,7 @@ func TestLegacyWalkGoesOnFromLastValue(t *testing.T) {
 	}
 	require.EqualValues(t, 1, next(0, 2))
 	require.EqualValues(t, 2, next(1, 2))
-	h.feed(0, 14, FeedbackGood)
+	h.feed(0, 14, feedbackGood)
 	require.EqualValues(t, 14, next(2, 2), "recycled")
 	require.EqualValues(t, 15, next(3, 8), "the window has grown: on from 14")
 	require.EqualValues(t, 0, next(4, 8))
@@ -251,7 +251,7 @@ func TestLegacyWalkGoesOnFromLastValue(t *testing.T) {
 func TestRecyclingQueueForgetsOldest(t *testing.T) {
 	h := newPath(t, EntropyConfig{Scheme: SchemeMixed, Values: 16, Queue: 4})
 	for v := range uint16(1000) {
-		h.feed(0, v, FeedbackGood)
+		h.feed(0, v, feedbackGood)
 	}
 	for v := range uint16(4) {
 		require.Equal(t, 996+v, h.next())
@@ -286,7 +286,7 @@ func TestEntropyAllocs(t *testing.T) {
 		now := int64(0)
 		alloctest.Zero(t, s.String(), func() {
 			now++
-			h.feed(now, h.next(), Feedback(now%feedbacks))
+			h.feed(now, h.next(), feedback(now%feedbacks))
 		})
 	}
 }

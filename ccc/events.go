@@ -22,14 +22,14 @@ type Ack struct {
 	Entropy uint16
 }
 
-// Report is the acknowledgement's feedback about the path.
-func (a *Ack) Report() Report { return reportOf(a.Entropy, a.ECN) }
+// report is the acknowledgement's feedback about the path.
+func (a *Ack) report() report { return reportOf(a.Entropy, a.ECN) }
 
-func reportOf(entropy uint16, marked bool) Report {
+func reportOf(entropy uint16, marked bool) report {
 	if marked {
-		return Report{entropy, FeedbackECN}
+		return report{entropy, feedbackECN}
 	}
-	return Report{entropy, FeedbackGood}
+	return report{entropy, feedbackGood}
 }
 
 // Nack is the refusal of a packet that was in flight, or of several by one word of the
@@ -46,16 +46,16 @@ type Nack struct {
 // packets returns how many are refused.
 func (n *Nack) packets() int32 { return max(n.Packets, 1) }
 
-// Report is what the refusal says about its path. A trim at the last hop says
+// report is what the refusal says about its path. A trim at the last hop says
 // nothing: every path ends there.
-func (n *Nack) Report() Report {
+func (n *Nack) report() report {
 	switch {
 	case n.Reason == nscc.ReasonTrimmed:
-		return Report{n.Entropy, FeedbackNACK}
+		return report{n.Entropy, feedbackNACK}
 	case n.CE:
-		return Report{n.Entropy, FeedbackECN}
+		return report{n.Entropy, feedbackECN}
 	default:
-		return Report{n.Entropy, FeedbackGood}
+		return report{n.Entropy, feedbackGood}
 	}
 }
 
@@ -66,8 +66,8 @@ type Loss struct {
 	NoPDC   bool   // the destination may have no PDC: never heard
 }
 
-// Report is the loss's feedback about the path.
-func (l *Loss) Report() Report { return Report{l.Entropy, FeedbackTimeout} }
+// report is the loss's feedback about the path.
+func (l *Loss) report() report { return report{l.Entropy, feedbackTimeout} }
 
 // OnNewData adds delta bytes of unsent data: a bound PDC was given more to send.
 // The context keeps the sum over the PDCs, and each PDC a part.
@@ -120,7 +120,7 @@ func (c *Context) charge(size int64) {
 }
 
 // OnACK takes in an acknowledgement. Tell the path choice first:
-// [Entropy.Feedback] with [Ack.Report].
+// [Entropy.OnACK].
 //
 //uetcc:hot inlines nobounds
 func (c *Context) OnACK(p *Params, now int64, a Ack) { c.onACK(p, now, &a) }
@@ -145,7 +145,7 @@ func (c *Context) onACK(p *Params, now int64, a *Ack) {
 
 // OnNACK takes in the refusal of packets that are in flight and marks them for
 // retransmission. A refusal of any other packet must not come here. Tell the path
-// choice first: [Entropy.Feedback] with [Nack.Report].
+// choice first: [Entropy.OnNACK].
 //
 //uetcc:hot nobounds
 func (c *Context) OnNACK(p *Params, now int64, n Nack) {
@@ -158,8 +158,8 @@ func (c *Context) OnNACK(p *Params, now int64, n Nack) {
 }
 
 // OnInferredLoss takes in a concluded loss of a packet in flight and marks the
-// packet for retransmission. Tell the path choice too: [Entropy.Feedback] with
-// [Loss.Report].
+// packet for retransmission. Tell the path choice too:
+// [Entropy.OnInferredLoss].
 //
 //uetcc:hot nobounds
 func (c *Context) OnInferredLoss(p *Params, now int64, l Loss) {

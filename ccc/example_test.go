@@ -22,7 +22,7 @@ func Example() {
 		return
 	}
 	var c ccc.Context
-	c.Init(&p, 0)
+	c.Init(&p, 0, 0)
 	c.Bind(&p, 0)
 
 	c.OnNewData(&p, 0, 256_000_000)
@@ -133,4 +133,45 @@ func ExampleAlgorithm() {
 	// Output:
 	// 13 packets in flight: ACTIVE algorithm
 	// observing: READY 356352 bytes may go, enforcing would say algorithm
+}
+
+// Packets of a full window leave one by one over the round trip.
+func ExampleNewPacer() {
+	pacer := ccc.NewPacer(100)
+	now := int64(0)
+	for range 3 {
+		_, notBefore := pacer.Allow(now, ccc.Standing{Cwnd: 60_000, BaseRTT: 6_000, MTU: 4_000})
+		now = max(now, notBefore)
+		fmt.Println(now, "ns")
+		pacer.OnSend(now, 4_000, false)
+	}
+	// Output:
+	// 0 ns
+	// 400 ns
+	// 800 ns
+}
+
+// A path that marks is skipped in the rounds after.
+func ExampleEntropy() {
+	p, err := ccc.NewEntropyParams(ccc.EntropyConfig{Scheme: ccc.SchemeBitmap, Values: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var e ccc.Entropy
+	e.Init(&p, 1)
+	side := make([]uint64, p.Words())
+	marked := e.Next(&p, side, ccc.Progress{})
+	e.OnACK(&p, side, 0, &ccc.Ack{Ack: nscc.Ack{ECN: true}, Entropy: marked})
+	for range 3 {
+		e.Next(&p, side, ccc.Progress{}) // the rest of the first round
+	}
+	others := 0
+	for range 3 {
+		if e.Next(&p, side, ccc.Progress{}) != marked {
+			others++
+		}
+	}
+	fmt.Println(others, "packets on other paths")
+	// Output: 3 packets on other paths
 }

@@ -159,7 +159,7 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	if c.rec.handle != 0 {
 		return errInUse
 	}
-	c.InitCached(m.p, now, baseRTT)
+	c.Init(m.p, now, baseRTT)
 	c.rec.handle, c.rec.last = h, now
 	if m.ledgers[i] = (ledger{}); m.extra.due != nil {
 		m.extra.waited[i] = [reasons]int64{}

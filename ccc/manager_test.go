@@ -102,7 +102,7 @@ func TestManagerStaleHandlesChangeNothing(t *testing.T) {
 	require.EqualValues(t, 8, m.Stale())
 	changes := m.Revision()
 	m.SetMode(NewHandle(2, 3), 0, ModeOff)
-	m.SetAlgorithm(NewHandle(2, 3), 0, &Pacer{})
+	m.SetAlgorithm(NewHandle(2, 3), 0, NewPacer(0))
 	require.Equal(t, before, *m.Context(ctx))
 	require.Equal(t, changes, m.Revision())
 	m.SetMode(ctx, 0, ModeOff)
@@ -190,7 +190,7 @@ func TestManagerOpenBeginsAnew(t *testing.T) {
 		require.Equal(t, ReasonCredit, c.Decide(m.p, now).Reason)
 		now += 20 * us
 		m.OnCreditUpdate(h, now, 10*mtu)
-		m.SetAlgorithm(h, now, &Pacer{Gain: 100})
+		m.SetAlgorithm(h, now, NewPacer(100))
 		m.Send(h, now, Sent{Size: mtu})
 		require.Equal(t, ReasonPacing, c.Decide(m.p, now).Reason)
 		now += 20 * us
@@ -279,7 +279,7 @@ func TestManagerOddClocks(t *testing.T) {
 	f := chapterFabric()
 	f.Control = ControlBoth
 	m, ctx, pdcs := chapterManager(t, f)
-	m.SetAlgorithm(ctx, 0, &Pacer{})
+	m.SetAlgorithm(ctx, 0, NewPacer(0))
 	times := []int64{0, 0, us, 1 << 62, -1 << 62, math.MaxInt64, math.MinInt64, 5 * us, 5*us - 1}
 	for i := range 300 {
 		now := times[i*7%len(times)]
@@ -305,7 +305,7 @@ func TestManagerAllocs(t *testing.T) {
 	f := chapterFabric()
 	f.Entropy.Scheme = SchemeMixed
 	m, ctx, pdcs := chapterManager(t, f)
-	m.SetAlgorithm(ctx, 0, &Pacer{})
+	m.SetAlgorithm(ctx, 0, NewPacer(0))
 	now, seq := int64(0), uint64(0)
 	var v View
 	alloctest.Zero(t, "a packet", func() {

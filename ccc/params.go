@@ -19,7 +19,7 @@ var ErrConfig = errors.New("ccc: invalid configuration")
 // Config configures the contexts of a FEP.
 type Config struct {
 	// NSCC configures the window, and describes the fabric for everything else. NSCC's RCCC
-	// field is set from Control, the Unit is nanoseconds.
+	// field is set from Control, ticks are nanoseconds.
 	NSCC nscc.Config
 
 	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, up to 2^29, a zero
@@ -64,8 +64,8 @@ func NewParams(c Config) (Params, error) {
 	if err != nil {
 		return Params{}, err
 	}
-	if c.NSCC.Unit != nscc.Nanoseconds {
-		return Params{}, fmt.Errorf("%w: NSCC.Unit is %v, want %v", ErrConfig, c.NSCC.Unit, nscc.Nanoseconds)
+	if c.NSCC.Picoseconds {
+		return Params{}, fmt.Errorf("%w: NSCC.Picoseconds is true, want false", ErrConfig)
 	}
 	p := Params{window: c.Control.nscc(), credit: c.Control.rccc(), mode: c.Mode, mtu: c.NSCC.MTU}
 	c.NSCC.RCCC = p.credit
@@ -107,10 +107,7 @@ func takesRuns(f nscc.Profile) bool { return f == nscc.ProfileSpec || f == nscc.
 // NSCC returns the window's parameters.
 func (p *Params) NSCC() *nscc.Params { return &p.nscc }
 
-// Credits reports whether the contexts run RCCC.
-func (p *Params) Credits() bool { return p.credit }
-
-// RCCC returns the credit's parameters; of use where the contexts run RCCC.
+// RCCC returns the credit's parameters, with a MaxCredit of 0 where the contexts do not run RCCC.
 func (p *Params) RCCC() *rccc.Params { return &p.rccc }
 
 // TFC returns the parameters of transport flow control, nil where it takes no part.

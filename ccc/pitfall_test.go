@@ -82,7 +82,7 @@ func TestPitfallEntropyDoesNotDependOnWindow(t *testing.T) {
 			v := e.Next(p.Entropy(), nil, Progress{})
 			out = append(out, v)
 			a := Ack{Ack: nscc.Ack{Bytes: mtu, RTT: 6 * us, ECN: i%3 == 0}, Packets: 1, Entropy: v}
-			e.Feedback(p.Entropy(), nil, int64(i)*us, a.Report())
+			e.OnACK(p.Entropy(), nil, int64(i)*us, &a)
 			c.OnACK(p, int64(i)*us, a)
 		}
 		return out
@@ -94,7 +94,7 @@ func TestPitfallEntropyDoesNotDependOnWindow(t *testing.T) {
 func TestPitfallAckCarriesOneEntropyAndOneMark(t *testing.T) {
 	a := ack(16, mtu)
 	a.Entropy, a.ECN = 77, true
-	require.Equal(t, Report{77, FeedbackECN}, a.Report())
+	require.Equal(t, report{77, feedbackECN}, a.report())
 	p := testParams(t, chapterFabric())
 	c := bound(p)
 	c.OnNewData(p, 0, 16*mtu)
@@ -157,18 +157,18 @@ func TestPitfallNegativeInflight(t *testing.T) {
 func TestPitfallTrimAtLastHopDoesNotBlamePath(t *testing.T) {
 	for _, c := range []struct {
 		nack Nack
-		want Feedback
+		want feedback
 	}{
-		{Nack{Nack: nscc.Nack{Reason: nscc.ReasonTrimmed}, CE: true}, FeedbackNACK},
-		{Nack{Nack: nscc.Nack{Reason: nscc.ReasonTrimmed}}, FeedbackNACK},
-		{Nack{Nack: nscc.Nack{Reason: nscc.ReasonTrimmedLastHop}, CE: true}, FeedbackECN},
-		{Nack{Nack: nscc.Nack{Reason: nscc.ReasonTrimmedLastHop}}, FeedbackGood},
-		{Nack{Nack: nscc.Nack{Reason: nscc.ReasonOther}}, FeedbackGood},
+		{Nack{Nack: nscc.Nack{Reason: nscc.ReasonTrimmed}, CE: true}, feedbackNACK},
+		{Nack{Nack: nscc.Nack{Reason: nscc.ReasonTrimmed}}, feedbackNACK},
+		{Nack{Nack: nscc.Nack{Reason: nscc.ReasonTrimmedLastHop}, CE: true}, feedbackECN},
+		{Nack{Nack: nscc.Nack{Reason: nscc.ReasonTrimmedLastHop}}, feedbackGood},
+		{Nack{Nack: nscc.Nack{Reason: nscc.ReasonOther}}, feedbackGood},
 	} {
-		require.Equal(t, c.want, c.nack.Report().Feedback, "%+v", c.nack)
+		require.Equal(t, c.want, c.nack.report().kind, "%+v", c.nack)
 	}
 	l := Loss{Entropy: 5}
-	require.Equal(t, Report{5, FeedbackTimeout}, l.Report(), "the lost packet's own value, not 0")
+	require.Equal(t, report{5, feedbackTimeout}, l.report(), "the lost packet's own value, not 0")
 }
 
 // A window cut below what is in flight stops sending and nothing else.

@@ -7,12 +7,12 @@ const valuesPerWord = 4
 
 // push queues a value returned without a mark. A full queue forgets the oldest
 // value: the newest knowledge of the fabric is worth most.
-func (e *Entropy) push(p *EntropyParams, side []uint64, r Report) {
-	if r.Feedback != FeedbackGood {
+func (e *Entropy) push(p *EntropyParams, side []uint64, r report) {
+	if r.kind != feedbackGood {
 		return
 	}
 	w, shift := e.queueAt(p, side, e.queueHead+e.queued)
-	*w = *w&^(0xffff<<shift) | uint64(r.Value)<<shift
+	*w = *w&^(0xffff<<shift) | uint64(r.value)<<shift
 	if e.queued > p.queue {
 		e.queueHead++
 	} else {

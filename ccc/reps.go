@@ -43,16 +43,16 @@ func (r *repsRing) take(slot uint8) uint16 {
 }
 
 //uetcc:hot
-func (e *Entropy) feedREPS(p *EntropyParams, now int64, r Report) {
+func (e *Entropy) feedREPS(p *EntropyParams, now int64, r report) {
 	g := &e.ring
-	if r.Feedback == FeedbackTimeout && !g.frozen && g.explore == 0 {
+	if r.kind == feedbackTimeout && !g.frozen && g.explore == 0 {
 		g.frozen, e.freezeEnd = true, deadline.After(now, p.freeze)
 	}
 	if g.frozen && now > e.freezeEnd {
 		*g = repsRing{explore: repsExplore}
 	}
-	if r.Feedback == FeedbackGood {
-		g.put(r.Value)
+	if r.kind == feedbackGood {
+		g.put(r.value)
 	}
 }
 

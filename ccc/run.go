@@ -204,7 +204,7 @@ func (m *Manager) feed(at *seat, now int64, a *PlainAck) {
 	case p.scheme == SchemeREPS: // without side memory
 		at.entropy.feedREPS(p, now, reportOf(a.Entropy, a.ECN()))
 	default:
-		at.entropy.Feedback(p, m.sideOf(&at.context), now, reportOf(a.Entropy, a.ECN()))
+		at.entropy.feed(p, m.sideOf(&at.context), now, reportOf(a.Entropy, a.ECN()))
 	}
 }
 

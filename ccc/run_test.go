@@ -152,7 +152,7 @@ func (w *twin) life(i int) {
 		mode := Mode(r.IntN(modes))
 		w.both(func(m *Manager) { m.SetMode(w.contexts[k], w.now, mode) })
 	case 1:
-		w.both(func(m *Manager) { m.SetAlgorithm(w.contexts[k], w.now, &Pacer{}) })
+		w.both(func(m *Manager) { m.SetAlgorithm(w.contexts[k], w.now, NewPacer(0)) })
 	case 10, 11:
 		w.both(func(m *Manager) { m.SetAlgorithm(w.contexts[k], w.now, &fixedWindow{bytes: 4*mtu + 100}) })
 	case 2, 3, 4, 5:
@@ -333,7 +333,7 @@ func TestRunsEqualGeneralEvents(t *testing.T) {
 					case 2:
 						f.NSCC.Profile = nscc.ProfileHTSim
 					case 3:
-						f.NSCC.Filter, f.NSCC.AckTrigger = nscc.FilterForgetting, 24*mtu
+						f.NSCC.ForgettingFilter, f.NSCC.AckTrigger = true, 24*mtu
 					case 5:
 						f.NSCC.Profile = nscc.ProfileAdaptive
 					}

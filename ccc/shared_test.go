@@ -81,7 +81,7 @@ func TestGateFollowsCredit(t *testing.T) {
 }
 
 // notYet is an algorithm that lets everything go, later.
-type notYet struct{ Pacer }
+type notYet struct{ pacer }
 
 func (*notYet) Allow(int64, Standing) (bytes, notBefore int64) { return 1 << 30, us }
 

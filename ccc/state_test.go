@@ -37,7 +37,7 @@ func TestEnumNames(t *testing.T) {
 		{ControlNSCC, "nscc"}, {ControlRCCC, "rccc"}, {ControlBoth, "nscc+rccc"}, {ControlNone, "none"},
 		{ReasonBacklog, "backlog"}, {ReasonWindow, "window"}, {ReasonCredit, "credit"}, {ReasonAlgorithm, "algorithm"},
 		{ReasonPacing, "pacing"}, {ReasonUnbound, "unbound"}, {ReasonOff, "off"}, {Reason(200), "Reason(200)"},
-		{SchemeOblivious, "oblivious"}, {SchemeREPSLegacy, "reps_legacy"}, {FeedbackNACK, "nack"},
+		{SchemeOblivious, "oblivious"}, {SchemeREPSLegacy, "reps_legacy"},
 	} {
 		require.Equal(t, c.want, c.got.String())
 	}

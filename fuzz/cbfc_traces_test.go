@@ -138,7 +138,7 @@ func ibEvent(row csvRow, port *cbfc.Port, vl uint8) {
 
 func ibPacket(row csvRow, vl uint8) cbfc.FlowControl {
 	return cbfc.FlowControl{
-		Op: cbfc.Op(row.num("op")), VL: vl,
+		Init: row.num("op") != 0, VL: vl,
 		FCTBS: uint16(row.num("p_fctbs")), FCCL: uint16(row.num("p_fccl")),
 	}
 }
@@ -151,11 +151,11 @@ func ibCompare(row csvRow, port *cbfc.Port, vl uint8) {
 		want[c] = row.num(c)
 	}
 	got := map[string]int64{
-		"fctbs": int64(lane.FCTBS()), "abr": int64(lane.ABR()), "occupied": lane.Occupied(),
-		"free": lane.Free(), "limit": int64(lane.FCCL()), "overruns": lane.Overruns(),
+		"fctbs": int64(lane.FCTBS), "abr": int64(lane.ABR), "occupied": lane.Occupied,
+		"free": lane.Buffer - lane.Occupied, "limit": int64(lane.FCCL()), "overruns": lane.Overruns,
 	}
 	require.Equal(row.t, want, got, "step %d", row.num("step"))
-	fccl, ok := lane.Limit()
+	fccl, ok := lane.Limit, lane.Open
 	require.Equal(row.t, row.text("fccl_rx") != "", ok, "step %d", row.num("step"))
 	require.Equal(row.t, row.text("credits") != "", ok, "step %d", row.num("step"))
 	if ok {

@@ -310,7 +310,7 @@ func FuzzCCCEntropy(f *testing.F) {
 	f.Add(uint8(1), []byte("\x03\x00\x00\x03\x01\x00")) // every value lost
 	f.Add(uint8(2), []byte("\x03\x00\x00\x00\x11\x22")) // frozen, then recycled
 	f.Add(uint8(3), []byte("\x00\x01\x00\x00\x02\x00\x00\x03\x00\x00\x04\x00\x00\x05\x00"))
-	f.Add(uint8(4), []byte("\x00\xff\xff\xff\xff\xff")) // a value nobody gave out; an unknown feedback
+	f.Add(uint8(4), []byte("\x00\xff\xff\xff\xff\xff")) // a value nobody gave out
 	f.Fuzz(func(t *testing.T, scheme uint8, in []byte) {
 		p, err := ccc.NewEntropyParams(ccc.EntropyConfig{Scheme: ccc.Scheme(scheme % 5), Values: 8, Queue: 4, Freeze: 20})
 		require.NoError(t, err)
@@ -320,14 +320,11 @@ func FuzzCCCEntropy(f *testing.F) {
 		known := map[uint16]bool{} // values that feedback may have brought in
 		recycled := 0
 		for now := int64(0); len(in) >= 3; now++ {
-			r := ccc.Report{Feedback: ccc.Feedback(in[0]), Value: uint16(in[1]) | uint16(in[2])<<8}
-			if in[0]&0x80 == 0 {
-				r.Feedback %= 4
-			}
+			fate, value := int64(in[0]%4), uint16(in[1])|uint16(in[2])<<8
 			in = in[3:]
-			e.Feedback(&p, side, now, r)
-			if r.Feedback == ccc.FeedbackGood {
-				known[r.Value] = true
+			tellPath(&e, &p, side, now, value, fate)
+			if fate == 0 {
+				known[value] = true
 				recycled++
 			}
 			v := e.Next(&p, side, ccc.Progress{Seq: uint64(now), WindowPackets: 3})

@@ -475,7 +475,7 @@ func (k *shadowPacket) patience(c pds.NackCode) int64 {
 		pds.NackPktNotRcvd, pds.NackACKWithData:
 		return 0
 	}
-	if c.Class() == pds.NackRetry {
+	if pdc.ClassOf(c) == pdc.NackRetry {
 		return faultNackRetx << min(k.nacks, 20)
 	}
 	return faultNackRetx

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
+	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -76,7 +77,7 @@ func (x *faultHoarder) arrive(p *faultnet.Packet) {
 	if _, err := c.Decode(p.Head); err == nil && c.DPDCID == h.id && h.id != 0 {
 		x.heed(p.From, h, &c)
 	}
-	if _, err := k.Decode(p.Head); err == nil && k.DPDCID == h.id && h.peer != 0 && k.Code.Class() >= pds.NackNewPDC {
+	if _, err := k.Decode(p.Head); err == nil && k.DPDCID == h.id && h.peer != 0 && pdc.ClassOf(k.Code) >= pdc.NackNewPDC {
 		if h.askedAt != 0 {
 			h.longest = max(h.longest, x.w.net.Now-h.askedAt)
 		}

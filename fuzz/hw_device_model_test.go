@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/hw"
+	"github.com/uetcc/uetcc/hw/pcc"
 )
 
 const modelFeatures = hw.FeatureWindow | hw.FeatureCredit | hw.FeatureRate | hw.FeatureTXStamp | hw.FeatureEvents | hw.FeatureRoom
@@ -55,7 +56,7 @@ func newHWWorld(t *testing.T, seed uint64) *hwWorld {
 	r := rand.New(rand.NewPCG(seed, 99))
 	cfg := hw.SoftConfig{
 		Contexts: 1 + r.IntN(5), PDCs: r.IntN(4), Owners: 1 + r.IntN(3), Features: modelFeatures, MTU: 4096,
-		LineRate: oneOf[int64](r, 100e9, 1, 1<<43, 12_345_678_901), TickPs: oneOf[uint32](r, hw.UETTickPs, 1000, 1, 999, math.MaxUint32),
+		LineRate: oneOf[int64](r, 100e9, 1, 1<<43, 12_345_678_901), TickPs: oneOf[uint32](r, 128_000, 1000, 1, 999, math.MaxUint32),
 	}
 	w := &hwWorld{
 		nic: newNIC(t, cfg, 1<<16), t: t, r: r, cfg: cfg, nonsense: seed%2 == 1, contexts: make([]hw.Context, cfg.Contexts),
@@ -98,7 +99,7 @@ func (w *hwWorld) op() {
 		w.program(r.IntN(len(w.contexts)), k)
 	case k < 69:
 		i := r.IntN(len(w.contexts))
-		w.bells[r.IntN(len(w.bells))].Ask(&w.contexts[i], w.gen(i), oneOf(r, hw.DoorbellTX, hw.DoorbellProbe, hw.DoorbellCredit))
+		oneOf(r, (*hw.Doorbell).Probe, (*hw.Doorbell).Credit)(&w.bells[r.IntN(len(w.bells))], &w.contexts[i], w.gen(i))
 	case k < 75:
 		i, n := r.IntN(len(w.contexts)), int64(r.IntN(20_000))-100
 		w.soft.Ack(i, n)
@@ -171,7 +172,7 @@ func (w *hwWorld) post() {
 	for i := range events {
 		e := &events[i]
 		*e = hw.Event{
-			Type:    oneOf(r, hw.EventCNP, hw.EventACK, hw.EventNACK, hw.EventRTT, hw.EventACKCC, hw.EventTrimNACK, hw.EventNoCredit),
+			Type:    oneOf(r, pcc.EventCNP, pcc.EventACK, pcc.EventNACK, pcc.EventRTT, hw.EventACKCC, hw.EventTrimNACK, hw.EventNoCredit),
 			Subtype: uint8(r.Uint32()), Flags: uint8(r.Uint32()) &^ hw.FlagLost, Context: r.Uint32N(uint32(w.cfg.Contexts)), Stamp: oneOf(r, 0, r.Uint32()),
 			Words: [3]uint32{r.Uint32(), r.Uint32(), r.Uint32()}, Coalesced: uint16(r.Uint32()), Port: uint8(r.Uint32N(128)),
 		}

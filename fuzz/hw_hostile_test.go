@@ -58,7 +58,7 @@ func newNonsense(t *testing.T, r *rand.Rand) *nonsense {
 	w.m, w.watch = newModelDevice(cfg, w.regs, w.host), hw.NewWatch(w.dev.Clock(), 0, 1000)
 	w.p, err = ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 6000, MTU: 4096}})
 	require.NoError(t, err)
-	w.c.Init(&w.p, 0)
+	w.c.Init(&w.p, 0, 0)
 	w.c.Bind(&w.p, 0)
 	w.c.OnNewData(&w.p, 0, 1<<40)
 	w.bind(0)
@@ -105,7 +105,7 @@ func (w *nonsense) use(now int64) {
 	}
 	require.GreaterOrEqual(w.t, w.dev.LineRate(), int64(0))
 	require.GreaterOrEqual(w.t, w.dev.MTU(), int64(0))
-	_, _ = hw.NsToTicks(now, clock.TickPs()), hw.TicksToNs(clock.Ticks(), clock.TickPs())
+	_ = hw.TicksToNs(clock.Ticks(), clock.TickPs())
 	_, _ = w.watch.Alive(clock, now), w.dev.ResetDone()
 	p, err := w.dev.PDC(1)
 	require.NoError(w.t, err)

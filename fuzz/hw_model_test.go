@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/uetcc/uetcc/hw"
+	"github.com/uetcc/uetcc/hw/pcc"
 )
 
 // A modelDevice is a second software device, made of what the register tables say: one
@@ -163,7 +164,7 @@ func (m *modelDevice) takePage(i int) {
 	}
 	if c := &m.contexts[w>>32]; uint8(w>>24) != c.gen {
 		m.counters.GenMismatch++
-	} else if hw.DoorbellOp(w>>16&15) == hw.DoorbellProbe {
+	} else if w>>16&15 == 3 {
 		c.probe = true
 	}
 }
@@ -291,7 +292,7 @@ func (m *modelDevice) send(i int) {
 	m.port.Add(m.port, product(n, 8, 1e9))
 	m.counters.TXPackets++
 	m.counters.TXBytes += uint64(n)
-	e := hw.Event{Type: hw.EventTX, Context: uint32(i), Words: [3]uint32{uint32(n / 32), 1}}
+	e := hw.Event{Type: pcc.EventTX, Context: uint32(i), Words: [3]uint32{uint32(n / 32), 1}}
 	if c.probe {
 		e.Flags, c.probe = 1<<2, false
 	}
@@ -317,9 +318,9 @@ func (m *modelDevice) judge(c *modelContext, ns uint64) {
 
 func (m *modelDevice) post(e hw.Event) {
 	switch e.Type {
-	case hw.EventNACK, hw.EventTrimNACK:
+	case pcc.EventNACK, hw.EventTrimNACK:
 		m.counters.NACKs++
-	case hw.EventCNP:
+	case pcc.EventCNP:
 		m.counters.CNPs++
 	case hw.EventACKCC:
 		m.counters.RXPackets++

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/hw"
+	"github.com/uetcc/uetcc/hw/pcc"
 )
 
 // A nic is a software device, what it shares with an engine, and the engine's view of
@@ -107,7 +108,7 @@ func FuzzSoftDevice(f *testing.F) {
 			}
 			n.soft.Step(now)
 			n.soft.Ack(int(in[3]&1), int64(int8(in[2]))*100)
-			n.soft.Post(hw.Event{Type: hw.EventCNP, Context: uint32(in[3] & 1)})
+			n.soft.Post(hw.Event{Type: pcc.EventCNP, Context: uint32(in[3] & 1)})
 			for i := range before {
 				c, err := n.dev.Context(i)
 				require.NoError(t, err)

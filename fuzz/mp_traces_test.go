@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/nscc"
 )
 
 func init() {
@@ -92,8 +93,7 @@ func (m *mpPath) step(r mpRow) {
 		m.draws.next = []uint64{uint64(r.number("ev")), uint64(r.number("out"))}
 		m.e.Init(&m.p, 0)
 	case "P":
-		m.e.Feedback(&m.p, m.side, r.number("t_ps"),
-			ccc.Report{Value: uint16(r.number("ev")), Feedback: ccc.Feedback(r.number("feedback"))})
+		tellPath(&m.e, &m.p, m.side, r.number("t_ps"), uint16(r.number("ev")), r.number("feedback"))
 	case "N":
 		got := m.e.Next(&m.p, m.side, ccc.Progress{Seq: uint64(r.number("seq")), WindowPackets: r.number("cwnd_pkts")})
 		require.EqualValues(r.t, r.number("out"), got, "line %d", r.line)
@@ -142,4 +142,17 @@ func (r mpRow) draws() []uint64 {
 		all = append(all, v)
 	}
 	return all
+}
+
+// tellPath feeds the scheme with a value's fate, by the number of the recorded traces: 0 and 1
+// acknowledged, without and with a mark, 2 trimmed, 3 lost.
+func tellPath(e *ccc.Entropy, p *ccc.EntropyParams, side []uint64, now int64, value uint16, fate int64) {
+	switch fate {
+	case 0, 1:
+		e.OnACK(p, side, now, &ccc.Ack{Ack: nscc.Ack{ECN: fate == 1}, Entropy: value})
+	case 2:
+		e.OnNACK(p, side, now, &ccc.Nack{Nack: nscc.Nack{Reason: nscc.ReasonTrimmed}, Entropy: value})
+	default:
+		e.OnInferredLoss(p, side, now, &ccc.Loss{Entropy: value})
+	}
 }

@@ -20,8 +20,8 @@ func nsccFabrics() []nscc.Config {
 	for _, change := range []func(*nscc.Config){
 		func(*nscc.Config) {},
 		func(c *nscc.Config) { c.Trimming = false },
-		func(c *nscc.Config) { c.RCCC, c.Filter = true, nscc.FilterEWMA },
-		func(c *nscc.Config) { c.Penalty, c.Filter = nscc.PenaltyShareOnly, nscc.FilterForgetting },
+		func(c *nscc.Config) { c.RCCC = true },
+		func(c *nscc.Config) { c.PenaltyShareOnly, c.ForgettingFilter = true, true },
 		func(c *nscc.Config) { c.LinkRate *= 8; c.MTU = 9216 },
 		func(c *nscc.Config) { c.LinkRate, c.BaseRTT, c.MTU = 4e12, 700_000, 65 },
 		func(c *nscc.Config) { c.LinkRate, c.BaseRTT, c.MTU, c.Tuning.MaxWnd = 1, 60e9, 65536, nscc.MaxWindow },
@@ -61,7 +61,7 @@ func newNSCCRun(t testing.TB, c nscc.Config) *nsccRun {
 	p, err := nscc.NewParams(c)
 	require.NoError(t, err)
 	r := &nsccRun{p: p, most: 60e9, seen: map[nscc.Action]int{}}
-	if c.Unit == nscc.Picoseconds {
+	if c.Picoseconds {
 		r.most = 60e12
 	}
 	r.w.Init(&r.p, 0)
@@ -334,7 +334,7 @@ func nsccConfigFrom(in []byte) nscc.Config {
 	c := nscc.Config{LinkRate: word(), ReceiverRate: word(), BaseRTT: word(), MTU: word()}
 	c.Trimming, c.RCCC = word()&1 != 0, word()&1 != 0
 	c.InitialCwnd, c.AckTrigger = word(), word()
-	c.Profile, c.Unit, c.Filter, c.Penalty = nscc.Profile(word()), nscc.TimeUnit(word()), nscc.Filter(word()), nscc.PenaltyRule(word())
+	c.Profile, c.Picoseconds, c.ForgettingFilter, c.PenaltyShareOnly = nscc.Profile(word()), word()&1 != 0, word()&1 != 0, word()&1 != 0
 	c.Tuning = nscc.Tuning{MaxWnd: word(), TargetQdelay: word(), AdjustBytes: word(), AdjustPeriod: word(), FastDelay: word(),
 		QAGate: int(word()), QAThreshold: word(), FairIncrease: real(), FastScale: real(), Eta: real(), Gamma: real(), MaxMDJump: real()}
 	return c

@@ -159,7 +159,7 @@ func (m *nsccModel) penalty(pend, n float64, restore bool) bool {
 		if m.Ws == 0 {
 			m.Ws = m.W
 		}
-		if m.c.Penalty == nscc.PenaltyMinInflight {
+		if !m.c.PenaltyShareOnly {
 			m.W = min(m.W, m.F)
 		}
 		m.W = max(m.mtu(), m.W-floor(pend*n/128))
@@ -172,15 +172,13 @@ func (m *nsccModel) penalty(pend, n float64, restore bool) bool {
 
 // 6.9
 func (m *nsccModel) updateDelay(now int64, q float64, marked bool) {
-	switch m.c.Filter {
-	case nscc.FilterForgetting:
+	if m.c.ForgettingFilter {
 		m.A += min(1, max(0, float64(now-m.tS))/m.B) * (q - m.A)
 		m.tS = now
 		return
-	case nscc.FilterRecorded:
-		if !marked && q > float64(m.k.TargetQdelay) {
-			q = floor(m.B / 4)
-		}
+	}
+	if !marked && q > float64(m.k.TargetQdelay) {
+		q = floor(m.B / 4)
 	}
 	m.A += 0.0125 * (q - m.A)
 }

@@ -130,7 +130,7 @@ func nsccStepParams(t *testing.T, v *nsccStep) nscc.Params {
 	}
 	p, err := nscc.NewParams(nscc.Config{
 		LinkRate: c.Gbps * 1e9 / 8, BaseRTT: c.BaseRTT, MTU: c.MTU, Trimming: c.Trimming, RCCC: c.RCCC,
-		Filter: nscc.FilterForgetting, Tuning: nscc.Tuning{QAGate: gate},
+		ForgettingFilter: true, Tuning: nscc.Tuning{QAGate: gate},
 	})
 	require.NoError(t, err)
 	k := p.Constants()

@@ -63,7 +63,7 @@ type nsccTrace struct {
 func (d *nsccTrace) config(cwnd int64) nscc.Config {
 	c := nscc.Config{
 		LinkRate: d.LinkBits / 8, BaseRTT: d.BaseRTT, MTU: d.MTU, RCCC: d.RCCC,
-		InitialCwnd: cwnd, Profile: nscc.ProfileHTSim, Unit: nscc.Picoseconds,
+		InitialCwnd: cwnd, Profile: nscc.ProfileHTSim, Picoseconds: true,
 		Tuning: nscc.Tuning{
 			TargetQdelay: d.Target, QAThreshold: d.QAThreshold, QAGate: d.QAGate, NoQuickAdapt: d.QADisabled,
 			AdjustBytes: d.AdjustBytes, AdjustPeriod: d.Period, Gamma: d.Gamma, MaxMDJump: d.MaxMDJump,

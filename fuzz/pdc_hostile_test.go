@@ -104,7 +104,7 @@ func (r *hostileRun) forge() {
 		b = append(a.AppendTo(nil), make([]byte, faultHeaderBytes)...)
 	case 2:
 		n := pds.Nack{Code: pds.NackCode(r.byte()), Flags: pds.Flags(r.byte()) &^ pds.FlagNT, SPDCID: info.PeerID, DPDCID: info.ID, PSN: r.psn(&info), Payload: uint32(r.word())}
-		if n.Code.Class() >= pds.NackRenumber && r.byte()%8 != 0 {
+		if pdc.ClassOf(n.Code) >= pdc.NackRenumber && r.byte()%8 != 0 {
 			return // these end the PDC rightly; not too often
 		}
 		b = n.AppendTo(nil)

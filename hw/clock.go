@@ -2,8 +2,8 @@
 
 package hw
 
-// UETTickPs is the tick of UET stamps, 128 ns, in picoseconds.
-const UETTickPs = 128_000
+// uetTickPs is the tick of UET stamps, 128 ns, in picoseconds.
+const uetTickPs = 128_000
 
 // Clock is a device's free-running clock. Safe for concurrent use.
 type Clock struct {
@@ -46,9 +46,9 @@ func TicksToNs(ticks uint64, tickPs uint32) int64 {
 	return int64(ticks/1000*uint64(tickPs) + ticks%1000*uint64(tickPs)/1000)
 }
 
-// NsToTicks converts nanoseconds (>= 0) to ticks of the given length
+// nsToTicks converts nanoseconds (>= 0) to ticks of the given length
 // (picoseconds, >= 1), rounding down, modulo 2^64.
-func NsToTicks(ns int64, tickPs uint32) uint64 {
+func nsToTicks(ns int64, tickPs uint32) uint64 {
 	t := uint64(tickPs)
 	return uint64(ns)/t*1000 + uint64(ns)%t*1000/t
 }

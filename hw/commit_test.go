@@ -59,7 +59,7 @@ func TestStoresReachTheDeviceInOrder(t *testing.T) {
 	bell.Ring(&c, 1, 2)
 	require.Equal(t, []string{"flush", "0x10028", "0x20000", "flush"}, space.log)
 	space.log = nil
-	bell.Ask(&c, 1, DoorbellProbe)
+	bell.Probe(&c, 1)
 	require.Equal(t, []string{"0x20000", "flush"}, space.log)
 	space.log = nil
 	c.Commit(Control{})

@@ -2,22 +2,12 @@
 
 package hw
 
-import "github.com/uetcc/uetcc/internal/enum"
-
-// DoorbellOp is the request of a doorbell.
-type DoorbellOp uint8
-
-// Doorbell operations.
+// Operations of a doorbell.
 const (
-	DoorbellTX     DoorbellOp = 0 // packets up to the index wait to be sent
-	DoorbellProbe  DoorbellOp = 3 // send a round-trip probe
-	DoorbellCredit DoorbellOp = 4 // the credit changed
+	opTX     = 0 // packets up to the index wait to be sent
+	opProbe  = 3 // send a round-trip probe
+	opCredit = 4 // the credit changed
 )
-
-var doorbellNames = [...]string{DoorbellTX: "tx", DoorbellProbe: "probe", DoorbellCredit: "credit"}
-
-// String returns a short name.
-func (o DoorbellOp) String() string { return enum.Name(doorbellNames[:], o) }
 
 // A doorbell is one 64-bit word:
 //
@@ -28,8 +18,8 @@ func (o DoorbellOp) String() string { return enum.Name(doorbellNames[:], o) }
 //
 // An operation with no index fills in the page's number of requests so far: a
 // device ignores a repeated word.
-func doorbellWord(index uint16, op DoorbellOp, gen uint8, context uint32) uint64 {
-	return uint64(index) | uint64(op&15)<<16 | uint64(gen)<<24 | uint64(context)<<32
+func doorbellWord(index uint16, op uint64, gen uint8, context uint32) uint64 {
+	return uint64(index) | op<<16 | uint64(gen)<<24 | uint64(context)<<32
 }
 
 // Doorbell is a doorbell page. Each sending goroutine owns one, so no lock
@@ -55,16 +45,21 @@ func (d *Device) Doorbell(i int) (Doorbell, error) {
 //
 //uetcc:hot nobounds
 func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
-	w := doorbellWord(index, DoorbellTX, generation, c.index)
+	w := doorbellWord(index, opTX, generation, c.index)
 	b.space.Flush()
 	b.space.Store64(c.base+Reg.Record.Offset, w)
 	b.space.Store64(b.page+Reg.Ring.Offset, w)
 	b.space.Flush()
 }
 
-// Ask rings for an operation with no index. The request may be lost if the page's
-// next doorbell overtakes.
-func (b *Doorbell) Ask(c *Context, generation uint8, op DoorbellOp) {
+// Probe asks the device for a round-trip probe. The request may be lost if the page's next
+// doorbell overtakes.
+func (b *Doorbell) Probe(c *Context, generation uint8) { b.ask(c, generation, opProbe) }
+
+// Credit tells the device that the credit has changed. The word may be lost like that of Probe.
+func (b *Doorbell) Credit(c *Context, generation uint8) { b.ask(c, generation, opCredit) }
+
+func (b *Doorbell) ask(c *Context, generation uint8, op uint64) {
 	b.asked++
 	b.space.Store64(b.page+Reg.Ring.Offset, doorbellWord(b.asked, op, generation, c.index))
 	b.space.Flush()

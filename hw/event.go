@@ -2,35 +2,14 @@
 
 package hw
 
-import (
-	"github.com/uetcc/uetcc/hw/pcc"
-	"github.com/uetcc/uetcc/internal/enum"
-)
+import "github.com/uetcc/uetcc/hw/pcc"
 
-// EventType is the type of a device event. Types 2 to 6 equal those of [pcc.EventType].
-type EventType uint8
-
-// Event types.
+// Event types of a device beside those of [pcc.EventType].
 const (
-	EventCNP      EventType = 2
-	EventTX       EventType = 3
-	EventACK      EventType = 4
-	EventNACK     EventType = 5
-	EventRTT      EventType = 6
-	EventACKCC    EventType = 8 // words: received bytes (256 B), service time (ticks), pend[6:0] restore[7] mark[8]
-	EventTrimNACK EventType = 9
-	EventNoCredit EventType = 10
+	EventACKCC    pcc.EventType = 8 // words: received bytes (256 B), service time (ticks), pend[6:0] restore[7] mark[8]
+	EventTrimNACK pcc.EventType = 9
+	EventNoCredit pcc.EventType = 10
 )
-
-var eventNames = [...]string{EventACKCC: "ack-cc", EventTrimNACK: "trim-nack", EventNoCredit: "no-credit"}
-
-// String returns a short name, from [pcc.EventType] where the types are the same.
-func (t EventType) String() string {
-	if t < EventACKCC {
-		return pcc.EventType(t).String()
-	}
-	return enum.Name(eventNames[:], t)
-}
 
 // FlagLost reports lost events of the context before the flagged event: read the
 // context's cumulative registers again.
@@ -47,7 +26,7 @@ const FlagLost = 1 << 7
 //	word 6  /
 //	word 7  coalesced[15:0] port[23:16] phase[31]
 type Event struct {
-	Type       EventType
+	Type       pcc.EventType
 	Subtype    uint8
 	Flags      uint8
 	Generation uint8
@@ -62,7 +41,7 @@ type Event struct {
 // PCC returns the event for a [pcc] algorithm. Stamps must be in nanoseconds.
 func (e *Event) PCC() pcc.Event {
 	return pcc.Event{
-		Type: pcc.EventType(e.Type), Subtype: e.Subtype, Flags: e.Flags, Time: e.Stamp,
+		Type: e.Type, Subtype: e.Subtype, Flags: e.Flags, Time: e.Stamp,
 		Stamps: pcc.Stamps{ReqSend: e.Words[0], ReqRecv: e.Words[1], RespSend: e.Words[2]},
 	}
 }
@@ -96,7 +75,7 @@ func (e *Event) last() uint64 {
 //
 //uetcc:hot inlines nobounds
 func (e *Event) setHead(w0, w1 uint64) {
-	e.Type, e.Subtype, e.Flags, e.Generation = EventType(w0), uint8(w0>>8), uint8(w0>>16), uint8(w0>>24)
+	e.Type, e.Subtype, e.Flags, e.Generation = pcc.EventType(w0), uint8(w0>>8), uint8(w0>>16), uint8(w0>>24)
 	e.Context = uint32(w0 >> 32)
 	e.Stamp, e.Serial = uint32(w1), uint32(w1>>32)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/uetcc/uetcc/hw"
+	"github.com/uetcc/uetcc/hw/pcc"
 )
 
 // A device takes a window and sends by itself what fits it.
@@ -43,4 +44,31 @@ func Example() {
 	// tx of context 0 generation 1
 	// sent 12288 blocked by the window: true
 	// CWND 12288 packets 3
+}
+
+// A round-trip probe leaves with the next burst of its context.
+func ExampleDoorbell_Probe() {
+	cfg := hw.SoftConfig{
+		Contexts: 1, Owners: 1, Features: hw.FeatureWindow | hw.FeatureEvents, LineRate: 100e9, MTU: 4096,
+	}
+	regs, host := hw.NewMemory(cfg.SpaceSize()), hw.NewMemory(4096)
+	nic, _ := hw.NewSoftDevice(cfg, regs, host)
+	dev, _ := hw.Open(regs)
+	_ = dev.Enable(hw.FeatureWindow | hw.FeatureEvents)
+	ring, _ := dev.Ring(0, host, 0, 6)
+	ctx, _ := dev.Context(0)
+	bell, _ := dev.Doorbell(0)
+
+	ctx.Commit(hw.Control{Enable: true, Mode: hw.ModeWindow, Generation: 1})
+	ctx.SetCwnd(3 * 4096)
+	nic.Step(0)
+	bell.Probe(&ctx, 1)
+	nic.Step(5_000)
+	bell.Ring(&ctx, 1, 1)
+	nic.Step(10_000)
+
+	var events [1]hw.Event
+	ring.Drain(events[:])
+	fmt.Println(events[0].Type, "with a probe:", events[0].Flags&pcc.ProbeSent != 0)
+	// Output: tx with a probe: true
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/hw/pcc"
 	"github.com/uetcc/uetcc/internal/alloctest"
 )
 
@@ -47,8 +48,7 @@ func TestStrings(t *testing.T) {
 	for k, name := range map[interface{ String() string }]string{
 		kindClock: "clock", KindEvents: "events", Kind(0x99): "Kind(153)",
 		ModeWindow: "window", ModeCredit: "credit", ModeBoth: "both", ModeRate: "rate", Mode(7): "Mode(7)",
-		DoorbellTX: "tx", DoorbellProbe: "probe", DoorbellCredit: "credit", DoorbellOp(9): "DoorbellOp(9)",
-		EventACKCC: "ack-cc", EventTrimNACK: "trim-nack", EventNoCredit: "no-credit", EventRTT: "rtt",
+		EventACKCC: "ack-cc", EventTrimNACK: "trim-nack", EventNoCredit: "no-credit", pcc.EventRTT: "rtt",
 	} {
 		require.Equal(t, name, k.String())
 	}

@@ -97,7 +97,7 @@ func TestResetForgetsDoorbells(t *testing.T) {
 	c := start(t, dev, soft, 0, Control{Mode: ModeRate})
 	bell, err := dev.Doorbell(0)
 	require.NoError(t, err)
-	bell.Ask(c, 0, DoorbellProbe)
+	bell.Probe(c, 0)
 	soft.Step(0)
 	before := dev.Counters().Doorbells
 	dev.Reset()

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/uetcc/uetcc/hw/pcc"
 )
 
 // TestEveryEventComesOnceOrIsLost: over many laps, with batches of any size, every event comes once
@@ -24,7 +26,7 @@ func TestEveryEventComesOnceOrIsLost(t *testing.T) {
 	for batch := range uint32(300) {
 		var events []Event
 		for range batch % 23 {
-			events = append(events, Event{Type: EventRTT, Context: 0, Stamp: 1, Words: [3]uint32{posted, ^posted, 3}, Port: 2, Coalesced: 4})
+			events = append(events, Event{Type: pcc.EventRTT, Context: 0, Stamp: 1, Words: [3]uint32{posted, ^posted, 3}, Port: 2, Coalesced: 4})
 			posted++
 		}
 		for together := int(1 + batch/23%5); len(events) > 0; {
@@ -39,7 +41,7 @@ func TestEveryEventComesOnceOrIsLost(t *testing.T) {
 				skipped := e.Words[0] - got - lost
 				lost += skipped
 				require.Equal(t, skipped > 0, e.Flags == FlagLost)
-				require.Equal(t, Event{EventRTT, 0, e.Flags, 7, 0, 1, got, e.Words, 4, 2}, e)
+				require.Equal(t, Event{pcc.EventRTT, 0, e.Flags, 7, 0, 1, got, e.Words, 4, 2}, e)
 				got++
 			}
 		}
@@ -49,7 +51,7 @@ func TestEveryEventComesOnceOrIsLost(t *testing.T) {
 	ring.Stop()
 	soft.Step(1)
 	require.EqualValues(t, posted-got, dev.Counters().EventsLost)
-	soft.Post(Event{Type: EventCNP})
+	soft.Post(Event{Type: pcc.EventCNP})
 	require.Zero(t, ring.Drain(buf[:]))
 }
 
@@ -66,7 +68,7 @@ func TestPostToSeveralRings(t *testing.T) {
 	soft.Step(1)
 	var batch []Event
 	for i, c := range []uint32{0, 0, 1, 2, 1, 1, 0, 3} {
-		batch = append(batch, Event{Type: EventCNP, Context: c, Words: [3]uint32{uint32(i)}})
+		batch = append(batch, Event{Type: pcc.EventCNP, Context: c, Words: [3]uint32{uint32(i)}})
 	}
 	soft.Post(batch...)
 	for i, want := range [][]uint32{{0, 1, 3, 6}, {2, 4, 5, 7}} {
@@ -116,7 +118,7 @@ func TestBatchesAreSeenWhole(t *testing.T) {
 			continue
 		}
 		for i := range batch {
-			batch[i] = Event{Type: EventCNP, Words: [3]uint32{sent, 0, ^sent}}
+			batch[i] = Event{Type: pcc.EventCNP, Words: [3]uint32{sent, 0, ^sent}}
 			sent++
 		}
 		soft.Post(batch[:]...)
@@ -141,7 +143,7 @@ func TestRingErrors(t *testing.T) {
 	require.NoError(t, dev.Store(Reg.RingCtl, 0, 1|8<<4))
 	soft.Step(2)
 	require.Equal(t, FaultRing, dev.Faults(), "the ring's end is outside")
-	soft.Post(Event{Type: EventCNP})
+	soft.Post(Event{Type: pcc.EventCNP})
 }
 
 // TestRingIsUsedAnewOnceTheDeviceSawIt: a ring that was turned off may be used anew, also with the same size, once the device
@@ -156,7 +158,7 @@ func TestRingIsUsedAnewOnceTheDeviceSawIt(t *testing.T) {
 		require.ErrorIs(t, err, ErrRing)
 		soft.Step(int64(life))
 		for n := range life % 5 {
-			soft.Post(Event{Type: EventCNP, Words: [3]uint32{life, n}})
+			soft.Post(Event{Type: pcc.EventCNP, Words: [3]uint32{life, n}})
 		}
 		require.EqualValues(t, life%5, ring.Drain(buf[:]), life)
 		for n := range life % 5 {
@@ -166,11 +168,11 @@ func TestRingIsUsedAnewOnceTheDeviceSawIt(t *testing.T) {
 		require.False(t, ring.Stopped())
 		_, err = dev.Ring(0, host, 4096, 4)
 		require.ErrorIs(t, err, ErrRing)
-		soft.Post(Event{Type: EventCNP, Words: [3]uint32{life, 99}})
+		soft.Post(Event{Type: pcc.EventCNP, Words: [3]uint32{life, 99}})
 		soft.Step(int64(life))
 		require.True(t, ring.Stopped())
 		require.Equal(t, 1, ring.Drain(buf[:]), "posted before the device saw it")
-		soft.Post(Event{Type: EventCNP})
+		soft.Post(Event{Type: pcc.EventCNP})
 		require.Zero(t, ring.Drain(buf[:]))
 		require.EqualValues(t, 1, ring.Lost())
 	}
@@ -193,7 +195,7 @@ func TestRingCountsWrapWithoutLoss(t *testing.T) {
 	for n := range 60 {
 		batch := make([]Event, n%16+1)
 		for i := range batch {
-			batch[i] = Event{Type: EventCNP, Words: [3]uint32{next + uint32(i)}}
+			batch[i] = Event{Type: pcc.EventCNP, Words: [3]uint32{next + uint32(i)}}
 		}
 		soft.Post(batch...)
 		require.Equal(t, len(batch), ring.Drain(buf[:]))
@@ -206,7 +208,7 @@ func TestRingCountsWrapWithoutLoss(t *testing.T) {
 	require.Less(t, next, uint32(1000), "it has passed zero")
 	require.Zero(t, ring.Lost())
 	for i := range uint32(20) {
-		soft.Post(Event{Type: EventCNP, Words: [3]uint32{i}})
+		soft.Post(Event{Type: pcc.EventCNP, Words: [3]uint32{i}})
 	}
 	require.EqualValues(t, 4, ring.Lost())
 	require.Equal(t, 16, ring.Drain(buf[:]))

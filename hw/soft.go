@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/uetcc/uetcc/hw/pcc"
 	"github.com/uetcc/uetcc/internal/check"
 )
 
@@ -116,7 +117,7 @@ func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	if regs.Size() < l.end {
 		return nil, ErrSpace
 	}
-	cfg.TickPs = cmp.Or(cfg.TickPs, UETTickPs)
+	cfg.TickPs = cmp.Or(cfg.TickPs, uetTickPs)
 	d := &SoftDevice{
 		cfg: cfg, regs: regs, host: host, at: l,
 		contexts: make([]softContext, cfg.Contexts), pdcs: make([]uint64, cfg.PDCs),
@@ -166,7 +167,7 @@ func (d *SoftDevice) header(at uint32, k Kind, next, count, base uint32) {
 // time now (nanoseconds). A device not stepped is dead: the clock stands still.
 func (d *SoftDevice) Step(now int64) {
 	now = max(now, d.now) // the clock never steps back
-	d.regs.Store64(atClock+Reg.Now.Offset, NsToTicks(now, d.cfg.TickPs))
+	d.regs.Store64(atClock+Reg.Now.Offset, nsToTicks(now, d.cfg.TickPs))
 	if d.regs.Load32(Reg.Reset.Offset) == resetMagic+d.resets { // or it is done
 		d.reset()
 	}
@@ -189,8 +190,8 @@ func (d *SoftDevice) Step(now int64) {
 		d.regs.Store32(d.ringAt(i)+Reg.Prod.Offset, d.rings[i].prod)
 	}
 	d.publishFaults()
-	d.counters.NACKs = d.counted[EventNACK] + d.counted[EventTrimNACK]
-	d.counters.CNPs = d.counted[EventCNP]
+	d.counters.NACKs = d.counted[pcc.EventNACK] + d.counted[EventTrimNACK]
+	d.counters.CNPs = d.counted[pcc.EventCNP]
 	d.counters.RXPackets = d.counted[EventACKCC]
 	for i, v := range d.counters.words() {
 		d.regs.Store64(d.at.counters+uint32(i)*8, v)
@@ -259,7 +260,7 @@ func (d *SoftDevice) takePages() {
 		}
 		if c := &d.contexts[context]; uint8(w>>24) != c.gen {
 			d.counters.GenMismatch++
-		} else if DoorbellOp(w>>16&15) == DoorbellProbe {
+		} else if w>>16&15 == opProbe {
 			c.probe = true
 		}
 	}

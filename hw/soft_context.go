@@ -182,12 +182,12 @@ func (d *SoftDevice) send(i int) {
 	d.counters.TXPackets++
 	d.counters.TXBytes += uint64(n)
 	d.regs.Store32(d.at.contexts+uint32(i)*KindContext.stride()+Reg.LastTX.Offset,
-		uint32(NsToTicks(d.portFree, d.cfg.TickPs)))
+		uint32(nsToTicks(d.portFree, d.cfg.TickPs)))
 	flags := uint8(0)
 	if c.probe {
 		flags, c.probe = pcc.ProbeSent, false
 	}
-	d.Post(Event{Type: EventTX, Flags: flags, Context: uint32(i), Words: [3]uint32{uint32(n / 32), 1}})
+	d.Post(Event{Type: pcc.EventTX, Flags: flags, Context: uint32(i), Words: [3]uint32{uint32(n / 32), 1}})
 }
 
 // publish stores the progress of context i, and adds up the blocked time.

@@ -39,7 +39,7 @@ func TestWindowRule(t *testing.T) {
 	require.EqualValues(t, 4, dev.Counters().TXPackets)
 	last, err := dev.Load(Reg.LastTX, 0)
 	require.NoError(t, err)
-	require.Equal(t, NsToTicks(30_000+327, UETTickPs), last)
+	require.Equal(t, nsToTicks(30_000+327, uetTickPs), last)
 }
 
 // TestCreditRule: credit is a total; an older one is ignored and counted.
@@ -234,7 +234,7 @@ func TestCommitRefusesAnotherGeneration(t *testing.T) {
 	dev.ClearFaults(FaultCommit)
 	soft.Step(3)
 	require.Zero(t, dev.Faults())
-	require.NoError(t, dev.Store(Reg.Ring, 0, doorbellWord(1, DoorbellTX, 0, 99)))
+	require.NoError(t, dev.Store(Reg.Ring, 0, doorbellWord(1, opTX, 0, 99)))
 	soft.Step(4)
 	require.Equal(t, FaultDoorbell, dev.Faults())
 }
@@ -245,18 +245,18 @@ func TestProbeLeavesWithTheNextBurst(t *testing.T) {
 	ring, _ := dev.Ring(0, host, 0, 4)
 	c := start(t, dev, soft, 0, Control{Generation: 1})
 	bell, _ := dev.Doorbell(0)
-	bell.Ask(c, 1, DoorbellProbe)
+	bell.Probe(c, 1)
 	soft.Step(10)
 	bell.Ring(c, 1, 1)
 	soft.Step(20)
 	var e [1]Event
 	require.Equal(t, 1, ring.Drain(e[:]))
-	require.Equal(t, EventTX, e[0].Type)
+	require.Equal(t, pcc.EventTX, e[0].Type)
 	require.EqualValues(t, pcc.ProbeSent, e[0].Flags)
 	require.Equal(t, pcc.EventTX, e[0].PCC().Type)
 
 	for i := range 3 { // nothing else is rung between
-		bell.Ask(c, 1, DoorbellProbe)
+		bell.Probe(c, 1)
 		soft.Step(30 + int64(i))
 		require.True(t, soft.contexts[0].probe, "asked again")
 		soft.contexts[0].probe = false
@@ -267,7 +267,7 @@ func TestProbeLeavesWithTheNextBurst(t *testing.T) {
 func TestEventsAreCountedByType(t *testing.T) {
 	dev, soft, _ := newSoft(t, softConfig())
 	var events []Event
-	for i, e := range []EventType{EventACKCC, EventCNP, EventCNP, EventTrimNACK, EventACKCC, EventNACK, EventACKCC, EventACKCC} {
+	for i, e := range []pcc.EventType{EventACKCC, pcc.EventCNP, pcc.EventCNP, EventTrimNACK, EventACKCC, pcc.EventNACK, EventACKCC, EventACKCC} {
 		events = append(events, Event{Type: e, Context: uint32(i % 4)})
 	}
 	soft.Post(events...)

@@ -19,7 +19,7 @@ var ErrConfig = errors.New("nscc: invalid configuration")
 const (
 	maxMTU    int64 = 1 << 16   // largest nominal packet, bytes
 	MaxWindow int64 = 1<<32 - 1 // largest window, bytes
-	MaxRate   int64 = 1 << 42   // largest link rate, bytes a second (35 Tb/s)
+	maxRate   int64 = 1 << 42   // largest link rate, bytes a second (35 Tb/s)
 	maxRTTSec       = 60        // largest base round trip, seconds
 	maxShift        = 62        // largest QAGate
 )
@@ -71,36 +71,36 @@ func (p Profile) String() string { return enum.Name(profileNames[:], p) }
 // htsim reports whether p is a profile of the simulator.
 func (p Profile) htsim() bool { return p == ProfileHTSim || p == ProfileHTSimWide }
 
-// TimeUnit is the length of one tick: the unit of all times and round trips of a window.
-type TimeUnit uint8
+// timeUnit is the length of one tick: the unit of all times and round trips of a window.
+type timeUnit uint8
 
 const (
-	// Nanoseconds is for real networks.
-	Nanoseconds TimeUnit = iota
-	// Picoseconds is for simulators counting picoseconds.
-	Picoseconds
+	nanoseconds timeUnit = iota
+	picoseconds
 )
 
-var unitNames = [...]string{"ns", "ps"}
-
-// String is ns or ps.
-func (u TimeUnit) String() string { return enum.Name(unitNames[:], u) }
+func (c *Config) unit() timeUnit {
+	if c.Picoseconds {
+		return picoseconds
+	}
+	return nanoseconds
+}
 
 // perSecond is the number of ticks in a second.
-func (u TimeUnit) perSecond() int64 {
-	if u == Picoseconds {
+func (u timeUnit) perSecond() int64 {
+	if u == picoseconds {
 		return psSecond
 	}
 	return second
 }
 
 // ticks converts nanoseconds.
-func (u TimeUnit) ticks(ns int64) int64 { return ns * (u.perSecond() / second) }
+func (u timeUnit) ticks(ns int64) int64 { return ns * (u.perSecond() / second) }
 
 // Config describes a fabric and the choices of a deployment. The zero value of a
 // field is the field's default; LinkRate, BaseRTT and MTU have none.
 type Config struct {
-	LinkRate     int64 // the sender's, bytes a second, 1 to MaxRate
+	LinkRate     int64 // the sender's, bytes a second, 1 to 2^42
 	ReceiverRate int64 // bytes a second; 0: not known, the sender's
 	BaseRTT      int64 // config_base_rtt, ticks, 1 to 60 s: longest path, idle network, one MTU
 	MTU          int64 // largest nominal packet, bytes, 65 to 65,536 and to MaxWnd
@@ -128,17 +128,28 @@ type Config struct {
 	// rule.
 	GrowOnlyFull bool
 
-	Profile Profile
-	Unit    TimeUnit
-	Filter  Filter
-	Penalty PenaltyRule
-	Tuning  Tuning
+	// ForgettingFilter moves the average queueing delay, for the multiplicative decrease, by the
+	// share of a base round trip passed since the last sample: the rule of the ns-3 model.
+	// Otherwise, as in htsim, the average moves by 1/80 of the difference to each sample, and
+	// takes a quarter of the base round trip instead of an unmarked sample above target, since
+	// the queue behind is draining. The specification leaves the rule to the implementation.
+	ForgettingFilter bool
+
+	// PenaltyShareOnly cuts the window by rcv_cwnd_pend (apply_cwnd_penalty) as in the text of
+	// the specification: only the penalty is taken off, so 64 on every acknowledgement of a
+	// round trip halves the window. Otherwise, as in the pseudo-code, the window first falls to
+	// the bytes in flight: a full window stops at the first penalised acknowledgement.
+	PenaltyShareOnly bool
+
+	Picoseconds bool // a tick is a picosecond, for simulators, instead of a nanosecond
+	Profile     Profile
+	Tuning      Tuning
 }
 
 // Tuning overrides constants derived by [NewParams]. Zero keeps the derived value given
 // with each field (UE Specification 1.0.x, table 3-82); to set a constant to zero write -1,
 // except for MaxWnd and TargetQdelay, never zero. Bytes are at most [MaxWindow], times 60
-// s, but for QAThreshold, and Alpha [MaxRate].
+// s, but for QAThreshold, and Alpha 2^42.
 type Tuning struct {
 	MaxWnd       int64   // max_wnd, bytes: 1.5 x BDP
 	TargetQdelay int64   // target_qdelay, ticks: 0.75 x BaseRTT with trimming, else BaseRTT
@@ -181,16 +192,11 @@ func bad(field string, value any, want string) error {
 
 // validate checks the caller's values, before any derivation.
 func (c *Config) validate() error {
-	if err := check.Range(ErrConfig, "Unit", c.Unit, 0, Picoseconds); err != nil {
-		return err
-	}
-	maxRTT := maxRTTSec * c.Unit.perSecond()
+	maxRTT := maxRTTSec * c.unit().perSecond()
 	err := cmp.Or(
 		check.Range(ErrConfig, "Profile", c.Profile, 0, ProfileAdaptive),
-		check.Range(ErrConfig, "Filter", c.Filter, 0, FilterForgetting),
-		check.Range(ErrConfig, "Penalty", c.Penalty, 0, PenaltyShareOnly),
-		check.Range(ErrConfig, "LinkRate", c.LinkRate, 1, MaxRate),
-		check.Range(ErrConfig, "ReceiverRate", c.ReceiverRate, 0, MaxRate),
+		check.Range(ErrConfig, "LinkRate", c.LinkRate, 1, maxRate),
+		check.Range(ErrConfig, "ReceiverRate", c.ReceiverRate, 0, maxRate),
 		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 1, maxRTT),
 		check.Range(ErrConfig, "HostDelay", c.HostDelay, 0, maxRTT),
 		check.Range(ErrConfig, "MTU", c.MTU, htsimHeader+1, maxMTU),
@@ -203,8 +209,8 @@ func (c *Config) validate() error {
 		return err
 	case c.Profile.htsim() && c.GrowOnlyFull:
 		return bad("GrowOnlyFull", true, "false in the htsim profiles")
-	case c.Profile.htsim() && c.Filter != FilterRecorded:
-		return bad("Filter", c.Filter, "recorded: the htsim profiles have no other")
+	case c.Profile.htsim() && c.ForgettingFilter:
+		return bad("ForgettingFilter", true, "false in the htsim profiles")
 	}
 	return nil
 }
@@ -213,7 +219,7 @@ func (t *Tuning) validate(maxRTT int64) error {
 	return cmp.Or(
 		check.Range(ErrConfig, "Tuning.MaxWnd", t.MaxWnd, 0, MaxWindow),
 		check.Range(ErrConfig, "Tuning.TargetQdelay", t.TargetQdelay, 0, maxRTT),
-		check.Range(ErrConfig, "Tuning.Alpha", t.Alpha, -1, float64(MaxRate)),
+		check.Range(ErrConfig, "Tuning.Alpha", t.Alpha, -1, float64(maxRate)),
 		check.Range(ErrConfig, "Tuning.FairIncrease", t.FairIncrease, -1, float64(MaxWindow)),
 		check.Range(ErrConfig, "Tuning.FastScale", t.FastScale, -1, float64(MaxWindow)),
 		check.Range(ErrConfig, "Tuning.Eta", t.Eta, -1, float64(MaxWindow)),

@@ -71,7 +71,7 @@
 //   - The chapters' additive increase by a fraction of Base_BDP is [AdditiveStep].
 //
 // Sizes are nominal packet sizes in bytes (transport bytes + 40). Times are ticks
-// of [Config.Unit], nanoseconds unless configured otherwise.
+// of a nanosecond, or a picosecond with [Config.Picoseconds].
 //
 // Source: UE Specification 1.0.x, section 3.6.13.
 package nscc

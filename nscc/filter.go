@@ -2,29 +2,6 @@
 
 package nscc
 
-import "github.com/uetcc/uetcc/internal/enum"
-
-// Filter is the averaging rule of the queueing delay for the multiplicative
-// decrease. The specification leaves the rule to the implementation.
-type Filter uint8
-
-const (
-	// FilterRecorded moves by 1/80 of the difference to each sample, and takes a
-	// quarter of the base round trip instead of an unmarked sample above target: the
-	// queue behind is draining. The rule of htsim.
-	FilterRecorded Filter = iota
-	// FilterEWMA moves by 1/80 of the difference to each sample.
-	FilterEWMA
-	// FilterForgetting moves by the share of a base round trip passed since the last
-	// sample. The rule of the ns-3 model.
-	FilterForgetting
-)
-
-var filterNames = [...]string{"recorded", "ewma", "forgetting"}
-
-// String is recorded, ewma or forgetting.
-func (f Filter) String() string { return enum.Name(filterNames[:], f) }
-
 // average moves the average by a fixed share of the sample.
 //
 //uetcc:hot inlines nobounds

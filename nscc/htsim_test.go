@@ -21,7 +21,7 @@ func TestHTSimBDPOrder(t *testing.T) {
 		{34_994_000, 800, 3_499_399, 3_499_400},
 	} {
 		p, err := nscc.NewParams(nscc.Config{
-			LinkRate: c.gbits * gbps, BaseRTT: 2 * c.rtt, MTU: 4_150, Profile: nscc.ProfileHTSim, Unit: nscc.Picoseconds,
+			LinkRate: c.gbits * gbps, BaseRTT: 2 * c.rtt, MTU: 4_150, Profile: nscc.ProfileHTSim, Picoseconds: true,
 		})
 		require.NoError(t, err)
 		ceiling := func(bdp int64) int64 { return int64(1.5 * float64(bdp)) }
@@ -40,7 +40,7 @@ func TestHTSimBDPOrder(t *testing.T) {
 func TestHTSimInitialAboveCeiling(t *testing.T) {
 	c := nscc.Config{
 		LinkRate: 100 * gbps, BaseRTT: 14_022_720, MTU: 4_150, InitialCwnd: 100 * 4_150,
-		Profile: nscc.ProfileHTSim, Unit: nscc.Picoseconds,
+		Profile: nscc.ProfileHTSim, Picoseconds: true,
 	}
 	p, err := nscc.NewParams(c)
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestHTSimInitialAboveCeiling(t *testing.T) {
 func TestHTSimIncreaseWrapsWhole(t *testing.T) {
 	p, err := nscc.NewParams(nscc.Config{
 		LinkRate: 100 * gbps, BaseRTT: 30_000_000_000, MTU: 1_564, InitialCwnd: 254_932,
-		Profile: nscc.ProfileHTSim, Unit: nscc.Picoseconds,
+		Profile: nscc.ProfileHTSim, Picoseconds: true,
 		Tuning: nscc.Tuning{TargetQdelay: 30_000_000_000, QAThreshold: 120_000_000_000},
 	})
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestHTSimIncreaseWrapsWhole(t *testing.T) {
 func TestHTSimFastIncreaseEndsAtFastDelay(t *testing.T) {
 	const base, fast = 14_022_720, 1_000_000 // ps
 	p, err := nscc.NewParams(nscc.Config{
-		LinkRate: 100 * gbps, BaseRTT: base, MTU: 4_150, InitialCwnd: 50_000, Profile: nscc.ProfileHTSim, Unit: nscc.Picoseconds,
+		LinkRate: 100 * gbps, BaseRTT: base, MTU: 4_150, InitialCwnd: 50_000, Profile: nscc.ProfileHTSim, Picoseconds: true,
 		Tuning: nscc.Tuning{FastDelay: fast},
 	})
 	require.NoError(t, err)

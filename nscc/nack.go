@@ -50,7 +50,7 @@ func (w *Window) OnNACK(p *Params, now int64, n Nack) {
 	if !trimmed {
 		return
 	}
-	if p.filter == FilterForgetting {
+	if p.forgets {
 		w.forget(now, p.baseRTT)
 	} else {
 		w.average(p, p.baseRTT)

@@ -60,11 +60,10 @@ func TestConfigEveryFieldHasEffect(t *testing.T) {
 		"AckTrigger":          func(c *nscc.Config) { c.AckTrigger = 1 << 20 },
 		"Profile htsim":       func(c *nscc.Config) { c.Profile = nscc.ProfileHTSim },
 		"Profile htsim-wide":  func(c *nscc.Config) { c.Profile = nscc.ProfileHTSimWide },
-		"Unit":                func(c *nscc.Config) { c.Unit, c.BaseRTT = nscc.Picoseconds, 12_000_000 },
-		"Filter ewma":         func(c *nscc.Config) { c.Filter = nscc.FilterEWMA },
-		"Filter forgetting":   func(c *nscc.Config) { c.Filter = nscc.FilterForgetting },
+		"Picoseconds":         func(c *nscc.Config) { c.Picoseconds, c.BaseRTT = true, 12_000_000 },
+		"ForgettingFilter":    func(c *nscc.Config) { c.ForgettingFilter = true },
 		"GrowOnlyFull":        func(c *nscc.Config) { c.GrowOnlyFull = true },
-		"Penalty":             func(c *nscc.Config) { c.Penalty = nscc.PenaltyShareOnly },
+		"PenaltyShareOnly":    func(c *nscc.Config) { c.PenaltyShareOnly = true },
 		"Tuning.MaxWnd":       func(c *nscc.Config) { c.Tuning.MaxWnd = 180_000 },
 		"Tuning.TargetQdelay": func(c *nscc.Config) { c.Tuning.TargetQdelay = 8_000 },
 		"Tuning.FairIncrease": func(c *nscc.Config) { c.Tuning.FairIncrease = 10_000 },
@@ -117,10 +116,9 @@ func TestProfileHTSimWraps(t *testing.T) {
 // The same fabric in nanoseconds and in picoseconds gives the same windows.
 func TestTimeUnit(t *testing.T) {
 	var wnd [2]int64
-	for i, unit := range []nscc.TimeUnit{nscc.Nanoseconds, nscc.Picoseconds} {
-		scale := []int64{1, 1_000}[i]
+	for i, scale := range []int64{1, 1_000} {
 		c := fabric100()
-		c.Unit, c.BaseRTT = unit, c.BaseRTT*scale
+		c.Picoseconds, c.BaseRTT = scale > 1, c.BaseRTT*scale
 		p, w := started(t, c)
 		for j := range int64(400) {
 			w.OnACK(p, j*500*scale, nscc.Ack{Bytes: 4_096, RTT: (32_000 + j*37%5_000) * scale, ECN: j%3 != 0})
@@ -134,9 +132,7 @@ func TestTimeUnit(t *testing.T) {
 func TestEnumNames(t *testing.T) {
 	for got, want := range map[string]string{
 		nscc.ProfileSpec.String(): "spec", nscc.ProfileHTSim.String(): "htsim", nscc.ProfileHTSimWide.String(): "htsim-wide",
-		nscc.Profile(9).String(): "Profile(9)", nscc.Nanoseconds.String(): "ns", nscc.Picoseconds.String(): "ps",
-		nscc.TimeUnit(9).String(): "TimeUnit(9)", nscc.FilterRecorded.String(): "recorded", nscc.FilterEWMA.String(): "ewma",
-		nscc.FilterForgetting.String(): "forgetting", nscc.Filter(9).String(): "Filter(9)", nscc.ReasonOther.String(): "other",
+		nscc.Profile(9).String(): "Profile(9)", nscc.ReasonOther.String(): "other",
 		nscc.ReasonTrimmed.String(): "trimmed", nscc.SampleProbe.String(): "probe", nscc.ReasonTrimmedLastHop.String(): "trimmed-lasthop",
 		nscc.NackReason(9).String(): "NackReason(9)", nscc.RetransmitsNone.String(): "none", nscc.RetransmitsOne.String(): "one",
 		nscc.RetransmitsMore.String(): "more",

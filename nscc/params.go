@@ -53,13 +53,13 @@ type Params struct {
 	qaThreshold int64
 	qaGate      uint8
 	qaOff       bool
-	filter      Filter
+	forgets     bool
 	profile     Profile
-	unit        TimeUnit
+	unit        timeUnit
 	exact       bool // asks for the room that a packet takes, not for an MTU
 	onlyFull    bool // only a window without room for an MTU grows
 	rccc        bool
-	penalty     PenaltyRule
+	shareOnly   bool
 	fastScale   float64
 	fastDelay   int64
 	gamma       float64
@@ -127,14 +127,14 @@ func (c *Config) derive() Constants {
 	t := &c.Tuning
 	unit := c.increment()
 	var k Constants
-	bdp := startBDP(c.Profile, c.Unit, c.slowest(), c.BaseRTT)
+	bdp := startBDP(c.Profile, c.unit(), c.slowest(), c.BaseRTT)
 	k.BDP = int64(bdp)
 	k.MaxWnd, k.InitialCwnd = c.windows(bdp)
 	k.TargetQdelay = cmp.Or(t.TargetQdelay, c.defaultTarget())
 	k.ScalingA = bdp / baseBDP
-	k.ScalingB = float64(k.TargetQdelay) / float64(c.Unit.ticks(baseRTTNs))
-	k.alpha = given(t.Alpha/float64(c.Unit.perSecond()), 4*unit*k.ScalingA*k.ScalingB/float64(k.TargetQdelay))
-	k.Alpha = k.alpha * float64(c.Unit.perSecond())
+	k.ScalingB = float64(k.TargetQdelay) / float64(c.unit().ticks(baseRTTNs))
+	k.alpha = given(t.Alpha/float64(c.unit().perSecond()), 4*unit*k.ScalingA*k.ScalingB/float64(k.TargetQdelay))
+	k.Alpha = k.alpha * float64(c.unit().perSecond())
 	k.FairIncrease = given(t.FairIncrease, 5*unit*k.ScalingA)
 	k.FastScale = given(t.FastScale, 0.25*k.ScalingA)
 	k.Eta = given(t.Eta, 0.15*unit*k.ScalingA)
@@ -144,7 +144,7 @@ func (c *Config) derive() Constants {
 	k.QAThreshold = given(t.QAThreshold, c.defaultQAThreshold(k.TargetQdelay))
 	k.AdjustBytes = given(t.AdjustBytes, 8*c.MTU)
 	k.AdjustPeriod = given(t.AdjustPeriod, c.BaseRTT)
-	k.FastDelay = given(t.FastDelay, c.Unit.ticks(fastDelayNs))
+	k.FastDelay = given(t.FastDelay, c.unit().ticks(fastDelayNs))
 	k.AckTrigger = cmp.Or(c.AckTrigger, ackTrigger)
 	return k
 }
@@ -187,7 +187,7 @@ func given[T int64 | float64](set, or T) T {
 // startBDP is the product of rate and a configured or remembered rtt, bytes. The simulator
 // takes whole bytes, and multiplies in a different order than in sampledBDP, so the two
 // can differ by 1.
-func startBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
+func startBDP(profile Profile, unit timeUnit, rate, rtt int64) float64 {
 	if !profile.htsim() {
 		return sampledBDP(profile, unit, rate, rtt)
 	}
@@ -195,7 +195,7 @@ func startBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
 }
 
 // sampledBDP is the product of rate and a measured rtt, bytes.
-func sampledBDP(profile Profile, unit TimeUnit, rate, rtt int64) float64 {
+func sampledBDP(profile Profile, unit timeUnit, rate, rtt int64) float64 {
 	if !profile.htsim() {
 		return float64(rate) * float64(rtt) / float64(unit.perSecond())
 	}
@@ -247,21 +247,21 @@ func (c *Config) params(k Constants) Params {
 		adjustBytes: k.AdjustBytes, adjustPeriod: k.AdjustPeriod,
 		mtu:  c.MTU,
 		gain: recordedEMA, fastScale: k.FastScale, eta: k.Eta,
-		filter: c.Filter, profile: c.Profile, unit: c.Unit,
-		qaOff: c.Tuning.NoQuickAdapt, onlyFull: c.GrowOnlyFull, rccc: c.RCCC, penalty: c.Penalty, qaGate: c.qaGate(),
+		forgets: c.ForgettingFilter, profile: c.Profile, unit: c.unit(),
+		qaOff: c.Tuning.NoQuickAdapt, onlyFull: c.GrowOnlyFull, rccc: c.RCCC, shareOnly: c.PenaltyShareOnly, qaGate: c.qaGate(),
 		qaThreshold: k.QAThreshold, gamma: k.Gamma, maxMDJump: k.MaxMDJump,
 		baseRTT: c.BaseRTT, maxWnd: k.MaxWnd, initial: k.InitialCwnd,
 		ackTrigger: k.AckTrigger, linkRate: c.LinkRate,
 		alpha: k.alpha, fair: k.FairIncrease, nominal: k,
 	}
-	if c.Filter == FilterForgetting {
+	if c.ForgettingFilter {
 		p.gain = 0
 	}
 	p.keep = 1 - p.gain
 	if c.Profile == ProfileAdaptive {
 		p.ackAll = adaptiveAsks * k.AckTrigger
 	}
-	if c.Profile == ProfileSpec && c.Filter != FilterForgetting && !c.GrowOnlyFull {
+	if c.Profile == ProfileSpec && !c.ForgettingFilter && !c.GrowOnlyFull {
 		p.usual = usual
 	}
 	p.targetPart = float64(k.TargetQdelay) / float64(c.BaseRTT)

@@ -12,8 +12,8 @@ import (
 )
 
 // chapterFabric is that of the UET congestion chapters: 100 Gb/s, 6.0 us.
-func chapterFabric(rule nscc.PenaltyRule) nscc.Config {
-	return nscc.Config{LinkRate: 100 * gbps, BaseRTT: 6_000, MTU: 4_096, Trimming: true, Penalty: rule}
+func chapterFabric(shareOnly bool) nscc.Config {
+	return nscc.Config{LinkRate: 100 * gbps, BaseRTT: 6_000, MTU: 4_096, Trimming: true, PenaltyShareOnly: shareOnly}
 }
 
 // UET congestion chapters, figure 6-14, number for number: (A) 16,384 - 12,288, (B) 4,096 x 64 >> 7,
@@ -49,7 +49,7 @@ func ExampleWindow_OnACK_destinationFlowControl() {
 // UET congestion chapters: sending stays suspended until in flight has drained to the new window; in
 // the specification's rule one MTU has to fit.
 func TestPenaltySuspendsUntilDrained(t *testing.T) {
-	p := must(t, chapterFabric(nscc.PenaltyMinInflight))
+	p := must(t, chapterFabric(false))
 	var w nscc.Window
 	w.Resume(p, nscc.Snapshot{Cwnd: 75_776, Inflight: 79_872, MaxWnd: 112_500, BaseRTT: 6_000})
 	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: 64})
@@ -66,16 +66,16 @@ func TestPenaltySuspendsUntilDrained(t *testing.T) {
 // One penalised round trip of a full window, in both readings of the penalty.
 func TestPenaltyRoundTrip(t *testing.T) {
 	for _, tc := range []struct {
-		rule  nscc.PenaltyRule
+		rule  bool // PenaltyShareOnly
 		pend  uint8
 		first []int64
 		last  int64
 	}{
-		{nscc.PenaltyMinInflight, 64, []int64{69_632, 65_536, 61_440}, 4_096},
-		{nscc.PenaltyShareOnly, 64, []int64{73_728, 71_680, 69_632}, 36_864}, // "halves the window"
-		{nscc.PenaltyShareOnly, 127, []int64{71_712, 67_648, 63_584}, 4_096}, // "one packet a round trip"
+		{false, 64, []int64{69_632, 65_536, 61_440}, 4_096},
+		{true, 64, []int64{73_728, 71_680, 69_632}, 36_864}, // "halves the window"
+		{true, 127, []int64{71_712, 67_648, 63_584}, 4_096}, // "one packet a round trip"
 	} {
-		t.Run(fmt.Sprintf("%s %d", tc.rule, tc.pend), func(t *testing.T) {
+		t.Run(fmt.Sprintf("share-only %v %d", tc.rule, tc.pend), func(t *testing.T) {
 			p := must(t, chapterFabric(tc.rule))
 			var w nscc.Window
 			w.Resume(p, nscc.Snapshot{Cwnd: 75_776, Inflight: 75_776, MaxWnd: 112_500, BaseRTT: 6_000})
@@ -96,7 +96,7 @@ func TestPenaltyRoundTrip(t *testing.T) {
 }
 
 func TestPenaltySavesOnceAndRestores(t *testing.T) {
-	p := must(t, chapterFabric(nscc.PenaltyShareOnly))
+	p := must(t, chapterFabric(true))
 	var w nscc.Window
 	w.Resume(p, nscc.Snapshot{Cwnd: 75_776, Inflight: 75_776, MaxWnd: 112_500, BaseRTT: 6_000})
 	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Restore: true})
@@ -115,7 +115,7 @@ func TestPenaltySavesOnceAndRestores(t *testing.T) {
 
 // Pitfall: the saved window may be from before the ceiling came down.
 func TestPenaltyRestoreIsClamped(t *testing.T) {
-	p := must(t, chapterFabric(nscc.PenaltyMinInflight))
+	p := must(t, chapterFabric(false))
 	var w nscc.Window
 	w.Init(p, 0)
 	w.OnSend(112_500)
@@ -127,14 +127,8 @@ func TestPenaltyRestoreIsClamped(t *testing.T) {
 
 // The field has seven bits.
 func TestPenaltyIgnoresEighthBit(t *testing.T) {
-	p, w := started(t, chapterFabric(nscc.PenaltyShareOnly))
+	p, w := started(t, chapterFabric(true))
 	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: 0x80})
 	require.EqualValues(t, 112_500, w.Cwnd())
 	require.Zero(t, w.Snapshot().SavedCwnd)
-}
-
-func TestPenaltyRuleNames(t *testing.T) {
-	require.Equal(t, "min-inflight", nscc.PenaltyMinInflight.String())
-	require.Equal(t, "share-only", nscc.PenaltyShareOnly.String())
-	require.Equal(t, "PenaltyRule(9)", nscc.PenaltyRule(9).String())
 }

@@ -40,7 +40,7 @@ type quadrant struct {
 // quadrants is the table of the six; the last two indices are never used.
 func (c *Config) quadrants(k Constants) [quadrants]quadrant {
 	drain := int64(never)
-	if c.Filter == FilterRecorded {
+	if !c.ForgettingFilter {
 		drain = k.TargetQdelay
 	}
 	hold := quadrant{clearAt: never, drainAbove: drain, outcome: outcome{action: ActionHold}}

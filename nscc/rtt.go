@@ -29,9 +29,9 @@ type Retransmits uint8
 
 // The numbers of retransmissions.
 const (
-	RetransmitsNone Retransmits = iota
-	RetransmitsOne
-	RetransmitsMore
+	retransmitsNone Retransmits = iota
+	retransmitsOne
+	retransmitsMore
 )
 
 var retransmitsNames = [...]string{"none", "one", "more"}
@@ -40,14 +40,14 @@ var retransmitsNames = [...]string{"none", "one", "more"}
 func (r Retransmits) String() string { return enum.Name(retransmitsNames[:], r) }
 
 // Again is r after one more retransmission.
-func (r Retransmits) Again() Retransmits { return min(r+1, RetransmitsMore) }
+func (r Retransmits) Again() Retransmits { return min(r+1, retransmitsMore) }
 
 // Refused is r after a NACK of the last transmission: the last copy is gone, so an
 // acknowledgement with the echo set can belong only to the next copy. With more than one copy
 // under way the NACK may be for any.
 func (r Retransmits) Refused() Retransmits {
-	if r == RetransmitsOne {
-		return RetransmitsNone
+	if r == retransmitsOne {
+		return retransmitsNone
 	}
 	return r
 }
@@ -56,7 +56,7 @@ func (r Retransmits) Refused() Retransmits {
 // can only belong to the last transmission, so the round trip is known: the first with the
 // echo clear, or the second with the echo set.
 func (r Retransmits) Unambiguous(echo bool) bool {
-	return r == RetransmitsNone && !echo || r == RetransmitsOne && echo
+	return r == retransmitsNone && !echo || r == retransmitsOne && echo
 }
 
 // RTT is the sample of a packet last transmitted at sent and acknowledged at

@@ -7,7 +7,7 @@ package nscc
 const usual = 1 << 32
 
 // unusual handles the cases left out by onACK: other profiles, numbers out of range, a
-// penalty or its end, no sample, a new base round trip, FilterForgetting, an increase to
+// penalty or its end, no sample, a new base round trip, Config.ForgettingFilter, an increase to
 // hold. The rtt of s is the excess over the base round trip. The result is an ordinary signal
 // for onACK to go on with, or false if nothing is left to do.
 //
@@ -33,7 +33,7 @@ func (w *Window) unusual(p *Params, now int64, s signal) (signal, bool) {
 	}
 	w.SampleBase(p, s.rtt)
 	s.rtt = min(s.rtt, never) - w.base
-	if p.filter == FilterForgetting {
+	if p.forgets {
 		w.forget(now, s.rtt)
 	}
 	if !s.bits.marked() && w.held(p, s.bits) {

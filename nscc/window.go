@@ -36,7 +36,7 @@ type Window struct {
 	qaEnd      int64 // end of the quick-adapt period; 0: never armed
 	lastAdjust int64 // when eta was last added
 	lastDec    int64 // when a decrease last cut the window
-	lastSample int64 // time of the last sample, for FilterForgetting
+	lastSample int64 // time of the last sample, for Config.ForgettingFilter
 
 	run int64 // fi_count, bytes acknowledged in a row at about no delay, with fastOn
 

@@ -214,7 +214,7 @@ func TestWindowAllocs(t *testing.T) {
 	for _, c := range []nscc.Config{
 		fabric100(),
 		{LinkRate: 100 * gbps, BaseRTT: 12_000, MTU: 4_096, Profile: nscc.ProfileHTSim},
-		{LinkRate: 100 * gbps, BaseRTT: 12_000, MTU: 4_096, Filter: nscc.FilterForgetting},
+		{LinkRate: 100 * gbps, BaseRTT: 12_000, MTU: 4_096, ForgettingFilter: true},
 	} {
 		p, w := started(t, c)
 		now := int64(0)

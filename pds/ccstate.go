@@ -39,16 +39,6 @@ type NSCCState struct {
 	OOOCount    uint16 // packets out of order now; [OOOUnknown] if not computed
 }
 
-// Decode sets s from the front of b and returns the length. The only error is
-// [ErrTruncated]; s is then unchanged.
-func (s *NSCCState) Decode(b []byte) (int, error) {
-	if len(b) < CCStateLen {
-		return 0, ErrTruncated
-	}
-	s.get((*[CCStateLen]byte)(b))
-	return CCStateLen, nil
-}
-
 //uetcc:hot inlines nobounds
 func (s *NSCCState) get(b *[CCStateLen]byte) {
 	v := binary.BigEndian.Uint64(b[:])
@@ -67,11 +57,6 @@ func (s *NSCCState) put(b *[CCStateLen]byte) {
 		v |= 1 << 47
 	}
 	binary.BigEndian.PutUint64(b[:], v)
-}
-
-// Validate returns [ErrRange] if a value is wider than the field.
-func (s *NSCCState) Validate() error {
-	return errorIf(s.CwndPend > 0x7f || s.RcvdBytes > maxUint24, ErrRange)
 }
 
 // String returns a line for people.
@@ -99,16 +84,6 @@ type CreditState struct {
 	OOOCount uint16 // packets out of order now; [OOOUnknown] if not computed
 }
 
-// Decode sets s from the front of b and returns the length. The only error is
-// [ErrTruncated]; s is then unchanged.
-func (s *CreditState) Decode(b []byte) (int, error) {
-	if len(b) < CCStateLen {
-		return 0, ErrTruncated
-	}
-	s.get((*[CCStateLen]byte)(b))
-	return CCStateLen, nil
-}
-
 //uetcc:hot inlines nobounds
 func (s *CreditState) get(b *[CCStateLen]byte) {
 	v := binary.BigEndian.Uint64(b[:])
@@ -119,9 +94,6 @@ func (s *CreditState) get(b *[CCStateLen]byte) {
 func (s *CreditState) put(b *[CCStateLen]byte) {
 	binary.BigEndian.PutUint64(b[:], uint64(s.Credit&maxUint24)<<40|uint64(s.OOOCount))
 }
-
-// Validate returns [ErrRange] if a value is wider than the field.
-func (s *CreditState) Validate() error { return errorIf(s.Credit > maxUint24, ErrRange) }
 
 // String returns a line for people.
 func (s CreditState) String() string { return fmt.Sprintf("credit=%d ooo=%d", s.Credit, s.OOOCount) }

@@ -67,43 +67,6 @@ func (c NackCode) IsTrimmed() bool { return c >= NackTrimmed && c <= NackTrimmed
 // for the packet and the packet's message, not for the PDC.
 func (c NackCode) IsShortage() bool { return c >= NackNoPktBuffer && c <= NackNoResource }
 
-// NackClass is the reaction of a refused packet's source. The zero
-// value does nothing.
-type NackClass uint8
-
-const (
-	NackIgnore   NackClass = iota // count the NACK; the retransmission timer decides
-	NackRetx                      // the PDC lives: send the refused PSN again
-	NackRetry                     // the target has no PDC yet: send the SYN again later
-	NackGoBack                    // ordered PDC: send everything from the refused PSN again
-	NackRenumber                  // number everything anew from the PSN in the payload
-	NackNewPDC                    // the PDC will not take the packet; a new PDC may
-	NackFatal                     // the PDC fails
-)
-
-var nackClassNames = [...]string{"ignore", "retx", "retry", "go-back", "renumber", "new-pdc", "fatal"}
-
-// String returns the class in a word.
-func (c NackClass) String() string { return enum.Name(nackClassNames[:], c) }
-
-// nackClasses follows UE Specification 1.0.x, Table 3-59. RCVD_SES_PROCG is
-// ignored as the reference provider does: a packet sent again while the target still
-// works on the first copy only brings the next NACK.
-var nackClasses = [256]NackClass{
-	NackTrimmed: NackRetx, NackTrimmedLastHop: NackRetx, NackTrimmedACK: NackRetx,
-	NackNoPDCAvail: NackRetry, NackNoCCCAvail: NackRetry, NackNoBitmap: NackRetry,
-	NackNoPktBuffer: NackRetx, NackNoGtdDelAvail: NackRetx, NackNoSESMsgAvail: NackRetx, NackNoResource: NackRetx,
-	NackPSNOORWindow: NackRetx, NackRODOOO: NackGoBack,
-	NackInvDPDCID: NackNewPDC, NackPDCHdrMismatch: NackNewPDC, NackClosing: NackNewPDC, NackClosingInErr: NackFatal,
-	NackPktNotRcvd: NackRetx, NackGtdRespUnavail: NackFatal, NackACKWithData: NackRetx,
-	NackInvalidSYN: NackFatal, NackPDCModeMismatch: NackFatal, NackNewStartPSN: NackRenumber,
-	NackUnexpEvent: NackFatal, NackRcvrInferLoss: NackRetx,
-	NackExpNormal: NackRetx, NackExpErr: NackNewPDC, NackExpFatal: NackFatal,
-}
-
-// Class returns the source's reaction to c; [NackIgnore] for reserved codes.
-func (c NackCode) Class() NackClass { return nackClasses[c] }
-
 // mayLackPDC reports whether a NACK with code c may have spdcid 0, for a sender
 // without context.
 func (c NackCode) mayLackPDC() bool {

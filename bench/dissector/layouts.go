@@ -123,8 +123,16 @@ var pdsLayouts = []layout{
 	behind("ack_expected", pds.AckExpectedLen, prologue(pds.TypeACK, 0, 0x40), by[pds.AckExpected]),
 	behind("ack_cc", pds.AckCCLen, prologue(pds.TypeACKCC, 0, 0), by[pds.AckCC]),
 	behind("ack_ccx", pds.AckCCXLen, prologue(pds.TypeACKCCX, 0, 0), by[pds.AckCCX]),
-	{"nscc", pds.CCStateLen, nil, by[pds.NSCCState]},
-	{"credit", pds.CCStateLen, nil, by[pds.CreditState]},
+	{"nscc", pds.CCStateLen, nil, func(b []byte) any {
+		var s pds.NSCCState
+		state(pds.CCNSCC, b).NSCC(&s)
+		return &s
+	}},
+	{"credit", pds.CCStateLen, nil, func(b []byte) any {
+		var s pds.CreditState
+		state(pds.CCCredit, b).Credit(&s)
+		return &s
+	}},
 	behind("nack", pds.NackLen, prologue(pds.TypeNACK, 0, 0), by[pds.Nack]),
 	behind("control", pds.ControlLen, prologue(pds.TypeCP, 0, 0), by[pds.Control]),
 	behind("control_syn", pds.ControlLen, prologue(pds.TypeCP, 0, pds.FlagSYN), func(b []byte) any {
@@ -147,6 +155,11 @@ var pdsLayouts = []layout{
 	})),
 	tss("tss", pds.TSSLen, byte(pds.TypeTSS)<<3), tss("tss_ssi", pds.TSSSSILen, byte(pds.TypeTSS)<<3|4),
 	{"entropy", pds.EntropyLen, nil, by[pds.Entropy]},
+}
+
+// state is an acknowledgement with b as the congestion state.
+func state(t pds.CCType, b []byte) *pds.AckCC {
+	return &pds.AckCC{SACK: pds.SACK{CCType: t}, State: [pds.CCStateLen]byte(b)}
 }
 
 // tss reads a security header of either length.

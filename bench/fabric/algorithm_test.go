@@ -97,7 +97,7 @@ func (z *ztr) OnSend(now, size int64, rtx bool) {
 
 func (z *ztr) OnACK(now int64, a ccc.Ack) {
 	if sent := now - a.RTT; a.RTT > 0 && z.flow.InFlight && sent >= z.probed {
-		z.on(pcc.AckRTT(uint32(sent), uint32(now), 0)) // the service time is off already
+		z.on(pcc.Event{Type: pcc.EventRTT, Time: uint32(now), Stamps: pcc.Stamps{ReqSend: uint32(sent)}}) // the service time is off already
 	}
 }
 

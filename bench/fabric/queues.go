@@ -75,7 +75,7 @@ func (c *Config) htsimQueue(q *switchq.Config, part int64) {
 	waiting := func(bytes int64) int64 { return max(bytes-c.PacketBytes, 1) }
 	q.ECNMin, q.ECNMax = waiting(low/part), waiting(high/part)
 	q.LowLimit, q.MedLimit, q.HighLimit = waiting(limit), 2*limit, 2*limit
-	q.MedPercent, q.Victim = 100, switchq.VictimCoin
+	q.MedPercent, q.Coin = 100, true
 }
 
 // slowQueue describes a port of a link slowed to a quarter, the argument rate. In htsim the

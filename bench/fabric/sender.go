@@ -205,7 +205,7 @@ func (s *light) acknowledged(pkt uint32) {
 			s.release(c, psn, &a)
 		}
 	}
-	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), a.Report())
+	c.ent.OnACK(s.params.Entropy(), s.sideOf(conn), s.nowNs(), &a)
 	a.Pend, a.Restore = d.pend, d.restore
 	before := c.ctx.Cwnd()
 	c.ctx.OnACK(&s.params, s.nowNs(), a)
@@ -272,7 +272,7 @@ func (s *light) refused(pkt uint32) {
 	}
 	r.state, r.rtx = recordWaiting, r.rtx.Refused()
 	c.lowest = min(c.lowest, d.psn)
-	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), n.Report())
+	c.ent.OnNACK(s.params.Entropy(), s.sideOf(conn), s.nowNs(), &n)
 	c.ctx.OnNACK(&s.params, s.nowNs(), n)
 	if own := s.own(conn); own != nil {
 		own.OnNACK(s.nowNs(), n)
@@ -339,7 +339,7 @@ func (s *light) timedOut(conn uint32, c *sender, psn uint32, r *record) {
 	}
 	r.state = recordWaiting
 	c.lowest = min(c.lowest, psn)
-	c.ent.Feedback(s.params.Entropy(), s.sideOf(conn), s.nowNs(), l.Report())
+	c.ent.OnInferredLoss(s.params.Entropy(), s.sideOf(conn), s.nowNs(), &l)
 	c.ctx.OnInferredLoss(&s.params, s.nowNs(), l)
 	if own := s.own(conn); own != nil {
 		own.OnInferredLoss(s.nowNs(), l)

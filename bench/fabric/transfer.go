@@ -82,7 +82,7 @@ func (s builder) schedule(i uint32) {
 func (s builder) newConnection(f Flow) uint32 {
 	conn := uint32(len(s.senders))
 	var c sender
-	c.ctx.InitCached(&s.params, 0, s.cfg.pairRTT(f.Src, f.Dst))
+	c.ctx.Init(&s.params, 0, s.cfg.pairRTT(f.Src, f.Dst))
 	c.ctx.Bind(&s.params, 0)
 	c.ent.Init(s.params.Entropy(), s.cfg.Seed*0x9e3779b97f4a7c15+uint64(conn))
 	s.senders = append(s.senders, c)

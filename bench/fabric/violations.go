@@ -68,7 +68,7 @@ func (s outcome) endViolations() (v []string) {
 func (s outcome) pauseViolations() (v []string) {
 	if s.pfc != nil {
 		for i := range s.pfc.ingress {
-			if n := s.pfc.ingress[i].Bytes(); n != 0 {
+			if n := s.pfc.ingress[i].Bytes; n != 0 {
 				v = append(v, fmt.Sprintf("%d bytes counted by flow control behind %s", n, s.name(uint32(i))))
 			}
 		}

@@ -162,7 +162,7 @@ func (m *model) arrive(slot int) {
 			m.res.Lost++
 		case m.b.Receive(it.vl, Blocks):
 			m.held[it.vl] = append(m.held[it.vl], it.sl)
-			m.res.MaxOccupied = max(m.res.MaxOccupied, m.b.Lane(it.vl).Occupied())
+			m.res.MaxOccupied = max(m.res.MaxOccupied, m.b.Lane(it.vl).Occupied)
 		default:
 			m.res.Overruns++
 		}
@@ -201,7 +201,7 @@ func (m *model) settle() {
 	m.arrive(end)
 	for vl := range uint8(m.cfg.Lanes) {
 		lane := m.b.Lane(vl)
-		lane.Release(lane.Occupied())
+		lane.Release(lane.Occupied)
 		m.b.OnFlowControl(m.a.FlowControl(vl, 0), 0)
 		m.a.OnFlowControl(m.b.FlowControl(vl, 0), 0)
 		m.res.Leaked += min(cbfc.MaxGrant, m.cfg.Buffer) - int64(m.a.Lane(vl).Credits())

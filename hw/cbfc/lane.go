@@ -37,9 +37,9 @@ type Lane struct {
 // link was just initialised: nothing may be sent before the first
 // [Tx.OnFlowControl]. Single writer.
 type Tx struct {
-	sent  uint16 // FCTBS: blocks sent since initialisation, modulo 4096
-	limit uint16 // FCCL of the newest flow control packet
-	open  bool   // a limit has been received
+	FCTBS uint16 // blocks sent since initialisation, modulo 4096; to read
+	Limit uint16 // FCCL of the newest flow control packet; to read
+	Open  bool   // a limit has been received; to read
 }
 
 // CanSend reports whether a packet of n blocks may start:
@@ -51,38 +51,32 @@ type Tx struct {
 //
 //uetcc:hot inlines nobounds
 func (t *Tx) CanSend(n int64) bool {
-	room := (t.limit - t.sent - uint16(n)) & totalMask
-	return t.open && uint64(n) <= MaxGrant && room <= MaxGrant
+	room := (t.Limit - t.FCTBS - uint16(n)) & totalMask
+	return t.Open && uint64(n) <= MaxGrant && room <= MaxGrant
 }
 
 // OnSend counts a packet of n blocks as sent.
 //
 //uetcc:hot inlines nobounds
-func (t *Tx) OnSend(n int64) { t.sent = (t.sent + uint16(n)) & totalMask }
+func (t *Tx) OnSend(n int64) { t.FCTBS = (t.FCTBS + uint16(n)) & totalMask }
 
 // OnFlowControl takes the FCCL of a flow control packet for this lane. The value is
 // absolute: a lost packet costs only time.
 //
 //uetcc:hot inlines nobounds
-func (t *Tx) OnFlowControl(fccl uint16) { t.limit, t.open = fccl&totalMask, true }
-
-// FCTBS returns the total of blocks sent, modulo 4096.
-func (t *Tx) FCTBS() uint16 { return t.sent }
-
-// Limit returns the newest FCCL, and false without any since initialisation.
-func (t *Tx) Limit() (fccl uint16, ok bool) { return t.limit, t.open }
+func (t *Tx) OnFlowControl(fccl uint16) { t.Limit, t.Open = fccl&totalMask, true }
 
 // Credits returns (FCCL - FCTBS) mod 4096. A value above [MaxGrant] means the
 // transmitter went past its limit; no large credit.
-func (t *Tx) Credits() uint16 { return (t.limit - t.sent) & totalMask }
+func (t *Tx) Credits() uint16 { return (t.Limit - t.FCTBS) & totalMask }
 
 // Rx is the receiving half of a virtual lane: the adjusted total of blocks
 // received and the lane's own buffer. Single writer.
 type Rx struct {
-	abr      uint16 // adjusted blocks received, modulo 4096
-	buffer   int64  // blocks dedicated to the lane
-	occupied int64  // blocks in use; 0 <= occupied <= buffer
-	overruns int64  // packets discarded since initialisation
+	ABR      uint16 // adjusted blocks received, modulo 4096; to read
+	Buffer   int64  // blocks dedicated to the lane; to read
+	Occupied int64  // blocks in use, 0 to Buffer; to read
+	Overruns int64  // packets discarded since initialisation; to read
 }
 
 // newRx returns the receiving half of a lane with a buffer of the given number
@@ -91,7 +85,7 @@ func newRx(buffer int64) (Rx, error) {
 	if err := check.AtLeast(ErrConfig, "buffer", buffer, 0); err != nil {
 		return Rx{}, err
 	}
-	return Rx{buffer: buffer}, nil
+	return Rx{Buffer: buffer}, nil
 }
 
 // Receive stores a packet of n blocks and reports true, or discards it, counts
@@ -100,42 +94,30 @@ func newRx(buffer int64) (Rx, error) {
 //
 //uetcc:hot inlines nobounds
 func (r *Rx) Receive(n int64) bool {
-	if n < 0 || n > r.buffer-r.occupied {
-		r.overruns++
+	if n < 0 || n > r.Buffer-r.Occupied {
+		r.Overruns++
 		return false
 	}
-	r.abr = (r.abr + uint16(n)) & totalMask
-	r.occupied += n
+	r.ABR = (r.ABR + uint16(n)) & totalMask
+	r.Occupied += n
 	return true
 }
 
 // Release frees n blocks of the buffer, at most as many as are in use.
-func (r *Rx) Release(n int64) { r.occupied -= max(0, min(n, r.occupied)) }
+func (r *Rx) Release(n int64) { r.Occupied -= max(0, min(n, r.Occupied)) }
 
 // OnFlowControl takes the FCTBS of a flow control packet for this lane: blocks
 // of packets lost on the wire return to the credit. The rule relies on the order of
 // the wire: every packet sent before has arrived or is lost.
-func (r *Rx) OnFlowControl(fctbs uint16) { r.abr = fctbs & totalMask }
+func (r *Rx) OnFlowControl(fctbs uint16) { r.ABR = fctbs & totalMask }
 
 // FCCL returns the limit to announce: (ABR + min(2048, free)) mod 4096.
 //
 //uetcc:hot inlines nobounds
 func (r *Rx) FCCL() uint16 {
-	return (r.abr + uint16(min(MaxGrant, r.buffer-r.occupied))) & totalMask
+	return (r.ABR + uint16(min(MaxGrant, r.Buffer-r.Occupied))) & totalMask
 }
-
-// ABR returns the adjusted total of blocks received, modulo 4096.
-func (r *Rx) ABR() uint16 { return r.abr }
-
-// Occupied returns the blocks of the buffer in use.
-func (r *Rx) Occupied() int64 { return r.occupied }
-
-// Free returns the free blocks of the buffer.
-func (r *Rx) Free() int64 { return r.buffer - r.occupied }
-
-// Overruns returns the number of packets discarded since initialisation.
-func (r *Rx) Overruns() int64 { return r.overruns }
 
 // reinit restarts the accounting. Packets in the buffer stay there, so the
 // first limit is the space really free.
-func (r *Rx) reinit() { r.abr, r.overruns = 0, 0 }
+func (r *Rx) reinit() { r.ABR, r.Overruns = 0, 0 }

@@ -33,14 +33,14 @@ func TestSendRule(t *testing.T) {
 		{1981, 0, 66, false},
 		{1982, 0, 66, true},
 	} {
-		tx := Tx{sent: c.fctbs, limit: c.fccl, open: true}
+		tx := Tx{FCTBS: c.fctbs, Limit: c.fccl, Open: true}
 		require.Equal(t, c.allowed, tx.CanSend(c.blocks), "%+v", c)
 	}
-	tx := Tx{sent: 4090, limit: 14, open: true}
+	tx := Tx{FCTBS: 4090, Limit: 14, Open: true}
 	tx.OnSend(10)
-	require.EqualValues(t, 4, tx.FCTBS())
+	require.EqualValues(t, 4, tx.FCTBS)
 	tx.OnFlowControl(4096 + 15)
-	limit, ok := tx.Limit()
+	limit, ok := tx.Limit, tx.Open
 	require.True(t, ok)
 	require.EqualValues(t, 15, limit)
 	require.False(t, (&Tx{}).CanSend(1), "nothing before the first limit")
@@ -56,9 +56,9 @@ func TestLaneWorked(t *testing.T) {
 	a.OnFlowControl(b.FCCL())
 	state := func(fctbs, limit, balance, abr, occupied, announce int64) {
 		t.Helper()
-		fccl, _ := a.Limit()
+		fccl := a.Limit
 		require.Equal(t, []int64{fctbs, limit, balance, abr, occupied, announce},
-			[]int64{int64(a.FCTBS()), int64(fccl), int64(a.Credits()), int64(b.ABR()), b.Occupied(), int64(b.FCCL())})
+			[]int64{int64(a.FCTBS), int64(fccl), int64(a.Credits()), int64(b.ABR), b.Occupied, int64(b.FCCL())})
 	}
 	state(0, 8, 8, 0, 0, 8)
 	a.OnSend(3)
@@ -72,7 +72,7 @@ func TestLaneWorked(t *testing.T) {
 	state(7, 8, 1, 3, 0, 11)
 	a.OnFlowControl(b.FCCL()) // the first copy of this update is lost
 	state(7, 11, 4, 3, 0, 11)
-	b.OnFlowControl(a.FCTBS())
+	b.OnFlowControl(a.FCTBS)
 	state(7, 11, 4, 7, 0, 15)
 	a.OnFlowControl(b.FCCL())
 	state(7, 15, 8, 7, 0, 15)
@@ -85,9 +85,9 @@ func TestLargeBuffer(t *testing.T) {
 	b.OnFlowControl(4000)
 	require.EqualValues(t, 1952, b.FCCL())
 	require.True(t, b.Receive(100))
-	require.EqualValues(t, 4, b.ABR(), "modulo 4096")
+	require.EqualValues(t, 4, b.ABR, "modulo 4096")
 	b.OnFlowControl(4096 + 7)
-	require.EqualValues(t, 7, b.ABR())
+	require.EqualValues(t, 7, b.ABR)
 	require.EqualValues(t, 128<<10, MaxGrant*BlockSize)
 	_, err = newRx(-1)
 	require.ErrorIs(t, err, ErrConfig)
@@ -105,10 +105,10 @@ func TestRxOverrun(t *testing.T) {
 	require.True(t, b.Receive(0))
 	require.False(t, b.Receive(1))
 	require.False(t, b.Receive(-1))
-	require.EqualValues(t, 2, b.Overruns())
-	require.EqualValues(t, 4, b.ABR(), "a discarded packet is not counted as received")
+	require.EqualValues(t, 2, b.Overruns)
+	require.EqualValues(t, 4, b.ABR, "a discarded packet is not counted as received")
 	b.Release(-1)
-	require.EqualValues(t, 4, b.Occupied())
+	require.EqualValues(t, 4, b.Occupied)
 	b.Release(9)
-	require.Zero(t, b.Occupied(), "no more is released than is held")
+	require.Zero(t, b.Occupied, "no more is released than is held")
 }

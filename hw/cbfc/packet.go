@@ -5,23 +5,7 @@ package cbfc
 import (
 	"encoding/binary"
 	"errors"
-
-	"github.com/uetcc/uetcc/internal/enum"
 )
-
-// Op is the operation of a flow control packet.
-type Op uint8
-
-// Operations; the other fourteen values are reserved.
-const (
-	OpNormal Op = 0 // link is up
-	OpInit   Op = 1 // link is initialising: data may not flow yet
-)
-
-var opNames = [...]string{"normal", "init"}
-
-// String returns a short name.
-func (o Op) String() string { return enum.Name(opNames[:], o) }
 
 // Errors of [FlowControl.Decode].
 var (
@@ -42,7 +26,7 @@ const FlowControlLen = 6
 //	| Op |     FCTBS      | VL |     FCCL      |     LPCRC     |
 //	+----+----------------+----+---------------+---------------+
 type FlowControl struct {
-	Op    Op
+	Init  bool   // Op: the link is initialising, data may not flow yet
 	VL    uint8  // virtual lane, 0..14
 	FCTBS uint16 // blocks that the sender has sent on the lane, modulo 4096
 	FCCL  uint16 // total that the sender, as receiver, allows, modulo 4096
@@ -58,10 +42,10 @@ func (f *FlowControl) Decode(b []byte) error {
 		return ErrCRC
 	}
 	v := binary.BigEndian.Uint32(b)
-	if Op(v>>28) > OpInit {
+	if v>>28 > 1 {
 		return ErrOp
 	}
-	f.Op, f.FCTBS = Op(v>>28), uint16(v>>16)&totalMask
+	f.Init, f.FCTBS = v>>28 != 0, uint16(v>>16)&totalMask
 	f.VL, f.FCCL = uint8(v>>12)&0xf, uint16(v)&totalMask
 	return nil
 }
@@ -69,7 +53,10 @@ func (f *FlowControl) Decode(b []byte) error {
 // AppendTo appends the packet with its CRC to b. Bits above a field's width are
 // cut off.
 func (f *FlowControl) AppendTo(b []byte) []byte {
-	v := uint32(f.Op)<<28 | uint32(f.FCTBS&totalMask)<<16 | uint32(f.VL&0xf)<<12 | uint32(f.FCCL&totalMask)
+	v := uint32(f.FCTBS&totalMask)<<16 | uint32(f.VL&0xf)<<12 | uint32(f.FCCL&totalMask)
+	if f.Init {
+		v |= 1 << 28
+	}
 	b = binary.BigEndian.AppendUint32(b, v)
 	return binary.LittleEndian.AppendUint16(b, linkCRC(b[len(b)-4:]))
 }

@@ -62,7 +62,7 @@ func (p *Port) Lane(vl uint8) *Lane {
 }
 
 // Reinit restarts the credit accounting of all lanes at time now; packets in
-// the receive buffers stay. Flow control packets carry [OpInit] until each lane
+// the receive buffers stay. Flow control packets carry Init until each lane
 // has heard from the other end.
 func (p *Port) Reinit(now int64) {
 	for i := range p.lanes {
@@ -78,7 +78,7 @@ func (p *Port) Reinit(now int64) {
 // received a limit.
 func (p *Port) up() bool {
 	for i := range p.lanes {
-		if !p.lanes[i].open {
+		if !p.lanes[i].Open {
 			return false
 		}
 	}
@@ -119,18 +119,14 @@ func (p *Port) Receive(vl uint8, n int64) bool {
 func (p *Port) FlowControl(vl uint8, now int64) FlowControl {
 	l := &p.lanes[vl]
 	l.sentAt = now
-	f := FlowControl{VL: vl, FCTBS: l.FCTBS(), FCCL: l.FCCL()}
-	if !p.up() {
-		f.Op = OpInit
-	}
-	return f
+	return FlowControl{Init: !p.up(), VL: vl, FCTBS: l.FCTBS, FCCL: l.FCCL()}
 }
 
 // OnFlowControl takes a flow control packet of time now. A packet for a lane
-// outside the port, or with a reserved operation, changes nothing.
+// outside the port changes nothing.
 func (p *Port) OnFlowControl(f FlowControl, now int64) {
 	l := p.Lane(f.VL)
-	if l == nil || f.Op > OpInit {
+	if l == nil {
 		return
 	}
 	l.heardAt = now

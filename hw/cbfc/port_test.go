@@ -15,13 +15,13 @@ func TestPortFailsafes(t *testing.T) {
 	require.NoError(t, err)
 	p.Reinit(0)
 	require.False(t, p.up())
-	require.Equal(t, OpInit, p.FlowControl(0, 0).Op)
+	require.True(t, p.FlowControl(0, 0).Init)
 
-	p.OnFlowControl(FlowControl{Op: OpInit, VL: 0, FCCL: 4}, 100)
+	p.OnFlowControl(FlowControl{Init: true, VL: 0, FCCL: 4}, 100)
 	require.False(t, p.up())
-	p.OnFlowControl(FlowControl{Op: OpInit, VL: 1, FCCL: 4}, 100)
+	p.OnFlowControl(FlowControl{Init: true, VL: 1, FCCL: 4}, 100)
 	require.True(t, p.up())
-	require.Equal(t, OpNormal, p.FlowControl(0, 70).Op)
+	require.False(t, p.FlowControl(0, 70).Init)
 	vl, at := p.NextUpdate()
 	require.EqualValues(t, 1, vl)
 	require.EqualValues(t, 64<<10, at, "at least every 64 KB")
@@ -59,13 +59,12 @@ func TestPortFailsafes(t *testing.T) {
 	require.EqualValues(t, 0, vl)
 }
 
-// TestReservedChangesNothing: a reserved operation or an unknown lane neither
+// TestReservedChangesNothing: an unknown lane neither
 // changes a total nor feeds the watchdog.
 func TestReservedChangesNothing(t *testing.T) {
 	p, _ := NewPort([]int64{4}, 1)
 	p.Reinit(0)
 	before := *p.Lane(0)
-	p.OnFlowControl(FlowControl{Op: 2, VL: 0, FCTBS: 9, FCCL: 9}, 50)
 	p.OnFlowControl(FlowControl{VL: 7, FCTBS: 9, FCCL: 9}, 50)
 	p.OnFlowControl(FlowControl{VL: managementLane, FCTBS: 9, FCCL: 9}, 50)
 	require.Equal(t, before, *p.Lane(0))
@@ -111,7 +110,7 @@ func TestPortPeriods(t *testing.T) {
 	p, err := NewPort([]int64{4}, 1)
 	require.NoError(t, err)
 	p.Reinit(0)
-	p.OnFlowControl(FlowControl{Op: OpInit, VL: 0, FCCL: 4}, 100)
+	p.OnFlowControl(FlowControl{Init: true, VL: 0, FCCL: 4}, 100)
 	_, at := p.NextUpdate()
 	require.EqualValues(t, 64<<10, at)
 	require.True(t, p.Alive(0, 400_100))

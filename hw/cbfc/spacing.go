@@ -8,11 +8,11 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// Limits and defaults of the messages' timing.
+// What NewSpacing takes for 0.
 const (
-	DefaultCFMin    = 6400       // bytes of line time between CF_Updates, at least
-	DefaultCFMax    = 262144     // bytes of line time between CF_Updates, at most
-	DefaultCCPeriod = 256 * 1000 // nanoseconds between CC_Updates
+	defaultCFMin    = 6400       // bytes of line time between CF_Updates, at least
+	defaultCFMax    = 262144     // bytes of line time between CF_Updates, at most
+	defaultCCPeriod = 256 * 1000 // nanoseconds between CC_Updates
 )
 
 // Spacing decides when messages leave: CF_Updates by line time, counted in
@@ -26,9 +26,11 @@ type Spacing struct {
 
 // NewSpacing returns a spacing that starts at line time 0 and time 0. cfMin is at
 // least 800 B, cfMax 16 KiB to 1 MiB in steps of 16 KiB and not below cfMin,
-// ccPeriod 1 us to 250 ms. The error wraps [ErrConfig].
+// ccPeriod 1 us to 250 ms; 0 is 6,400 B, 256 KiB and 256 us. The error wraps
+// [ErrConfig].
 func NewSpacing(cfMin, cfMax, ccPeriod int64) (Spacing, error) {
 	const us = 1000
+	cfMin, cfMax, ccPeriod = cmp.Or(cfMin, defaultCFMin), cmp.Or(cfMax, defaultCFMax), cmp.Or(ccPeriod, defaultCCPeriod)
 	err := cmp.Or(
 		check.Range(ErrConfig, "cfMin", cfMin, 800, cfMax),
 		check.Range(ErrConfig, "cfMax", cfMax, 16<<10, 1<<20),

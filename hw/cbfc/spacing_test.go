@@ -11,12 +11,12 @@ import (
 // TestSpacingOfUpdates keeps CF_Updates between the two spacings and CC_Updates at their
 // period.
 func TestSpacingOfUpdates(t *testing.T) {
-	s, err := NewSpacing(DefaultCFMin, DefaultCFMax, DefaultCCPeriod)
+	s, err := NewSpacing(0, 0, 0)
 	require.NoError(t, err)
 	require.False(t, s.CFUpdate(6399, true))
 	require.True(t, s.CFUpdate(6400, true))
-	require.False(t, s.CFUpdate(6400+DefaultCFMax-1, false))
-	require.True(t, s.CFUpdate(6400+DefaultCFMax, false))
+	require.False(t, s.CFUpdate(6400+defaultCFMax-1, false))
+	require.True(t, s.CFUpdate(6400+defaultCFMax, false))
 	require.False(t, s.CCUpdate(255_999))
 	require.True(t, s.CCUpdate(256_000))
 	require.False(t, s.CCUpdate(256_001))

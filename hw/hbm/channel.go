@@ -60,7 +60,7 @@ func (q *queue) pop() pending {
 
 // dispatch starts a request on the channel, free at time now, if any request waits.
 func (ch *channel) dispatch(c *Config, now int64) {
-	who, start := ch.choose(c.Arbitration, now)
+	who, start := ch.choose(now)
 	if who < 0 {
 		return
 	}
@@ -71,10 +71,10 @@ func (ch *channel) dispatch(c *Config, now int64) {
 }
 
 // choose returns the requester served next and the start time that the bank allows,
-// or -1. Requests that can start now go before requests whose bank is busy; among equals
-// the arbitration decides.
-func (ch *channel) choose(a Arbitration, now int64) (who int, start int64) {
-	who, oldest := -1, int64(0)
+// or -1. Requests that can start now go before requests whose bank is busy; equals take
+// turns.
+func (ch *channel) choose(now int64) (who int, start int64) {
+	who = -1
 	for n := range ch.queues {
 		r := (ch.turn + n) % len(ch.queues)
 		q := &ch.queues[r]
@@ -83,8 +83,8 @@ func (ch *channel) choose(a Arbitration, now int64) (who int, start int64) {
 		}
 		p := &q.ring[q.head]
 		ready := max(now, ch.banks[p.bank])
-		if who < 0 || ready < start || ready == start && a == OldestFirst && p.at < oldest {
-			who, start, oldest = r, ready, p.at
+		if who < 0 || ready < start {
+			who, start = r, ready
 		}
 	}
 	return who, start

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/internal/check"
-	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // Errors of this package.
@@ -18,31 +17,16 @@ var (
 	errRequester = errors.New("hbm: no such requester, or bytes out of range")
 )
 
-// Arbitration chooses among requesters that wait for one channel.
-type Arbitration uint8
-
-// Arbitration policies.
-const (
-	RoundRobin  Arbitration = iota // one request of each requester in turn
-	OldestFirst                    // the request that has waited longest
-)
-
-var arbitrationNames = [...]string{"round-robin", "oldest-first"}
-
-// String returns the policy's name.
-func (a Arbitration) String() string { return enum.Name(arbitrationNames[:], a) }
-
 // Config describes a controller. Waiting requests, Channels x Requesters x Depth, are
 // at most 2^24.
 type Config struct {
-	Channels    int   // independent channels, 1..256
-	Banks       int   // banks of a channel, 1..256
-	Requesters  int   // 1..4096
-	Depth       int   // requests that one requester can have waiting at one channel, 1..65,536
-	Rate        int64 // bytes per second that one channel transfers, 1 or more
-	BankBusy    int64 // nanoseconds for which a bank is unusable after a transfer, 0 or more
-	Interleave  int64 // bytes after which the address moves on to the next channel, 1 or more
-	Arbitration Arbitration
+	Channels   int   // independent channels, 1..256
+	Banks      int   // banks of a channel, 1..256
+	Requesters int   // 1..4096
+	Depth      int   // requests that one requester can have waiting at one channel, 1..65,536
+	Rate       int64 // bytes per second that one channel transfers, 1 or more
+	BankBusy   int64 // nanoseconds for which a bank is unusable after a transfer, 0 or more
+	Interleave int64 // bytes after which the address moves on to the next channel, 1 or more
 }
 
 // maxWaiting bounds the waiting requests of all channels; memory for all of them is
@@ -99,7 +83,6 @@ func (c *Config) validate() error {
 		check.AtLeast(ErrConfig, "Rate", c.Rate, 1),
 		check.AtLeast(ErrConfig, "BankBusy", c.BankBusy, 0),
 		check.AtLeast(ErrConfig, "Interleave", c.Interleave, 1),
-		check.Range(ErrConfig, "Arbitration", c.Arbitration, 0, OldestFirst),
 	)
 }
 

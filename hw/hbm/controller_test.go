@@ -16,9 +16,9 @@ import (
 
 // seven is the controller of figure 6-3: seven requesters, memory that retires
 // 50 GB/s where 87.5 GB/s are asked for.
-func seven(a Arbitration) Config {
+func seven() Config {
 	return Config{
-		Channels: 1, Banks: 16, Requesters: 7, Depth: 4096, Rate: 50e9, Interleave: 4096, Arbitration: a,
+		Channels: 1, Banks: 16, Requesters: 7, Depth: 4096, Rate: 50e9, Interleave: 4096,
 	}
 }
 
@@ -40,42 +40,34 @@ func offer(t *testing.T, c *Controller, ns int64) (now int64) {
 // TestFigure6_3: with equal demand and too little memory bandwidth the queue
 // grows by 37,500 bytes a microsecond and each requester gets a seventh.
 func TestFigure6_3(t *testing.T) {
-	for _, a := range []Arbitration{RoundRobin, OldestFirst} {
-		c, err := NewController(seven(a))
-		require.NoError(t, err)
-		now := offer(t, c, 200_000)
-		require.InDelta(t, 37.5*float64(now), float64(c.Occupied()), 2*7*4096, "%v: but for two requests of each", a)
-		share := int64(50e9) / 7 * now / 1e9
-		for r := range 7 {
-			u := c.Usage(r)
-			require.InDelta(t, float64(share), float64(u.Bytes), 4096, "%v requester %d", a, r)
-			require.Positive(t, u.Wait)
-			require.GreaterOrEqual(t, u.MaxWait, u.Wait/u.Requests)
-		}
+	c, err := NewController(seven())
+	require.NoError(t, err)
+	now := offer(t, c, 200_000)
+	require.InDelta(t, 37.5*float64(now), float64(c.Occupied()), 2*7*4096, "but for two requests of each")
+	share := int64(50e9) / 7 * now / 1e9
+	for r := range 7 {
+		u := c.Usage(r)
+		require.InDelta(t, float64(share), float64(u.Bytes), 4096, "requester %d", r)
+		require.Positive(t, u.Wait)
+		require.GreaterOrEqual(t, u.MaxWait, u.Wait/u.Requests)
 	}
 }
 
-// TestArbitrationOrder: round robin shares among requesters, oldest first serves in
-// order of arrival whoever asks.
+// TestArbitrationOrder: requesters take turns, whoever came first.
 func TestArbitrationOrder(t *testing.T) {
-	serve := func(a Arbitration) (order []uint64) {
-		cfg := seven(a)
-		cfg.Requesters = 2
-		c, _ := NewController(cfg)
-		for i := range uint64(4) { // requester 0 sends a burst, then 1 comes
-			require.NoError(t, c.Submit(0, Request{Requester: 0, Addr: i * 4096, Bytes: 4096, Tag: i}))
-		}
-		require.NoError(t, c.Submit(1, Request{Requester: 1, Addr: 9 * 4096, Bytes: 4096, Tag: 9}))
-		done := make([]Done, 8)
-		for _, d := range done[:c.Retire(1e9, done)] {
-			order = append(order, d.Tag)
-		}
-		return order
+	cfg := seven()
+	cfg.Requesters = 2
+	c, _ := NewController(cfg)
+	for i := range uint64(4) { // requester 0 sends a burst, then 1 comes
+		require.NoError(t, c.Submit(0, Request{Requester: 0, Addr: i * 4096, Bytes: 4096, Tag: i}))
 	}
-	require.Equal(t, []uint64{0, 9, 1, 2, 3}, serve(RoundRobin))
-	require.Equal(t, []uint64{0, 1, 2, 3, 9}, serve(OldestFirst))
-	require.Equal(t, "round-robin", RoundRobin.String())
-	require.Equal(t, "oldest-first", OldestFirst.String())
+	require.NoError(t, c.Submit(1, Request{Requester: 1, Addr: 9 * 4096, Bytes: 4096, Tag: 9}))
+	done := make([]Done, 8)
+	var order []uint64
+	for _, d := range done[:c.Retire(1e9, done)] {
+		order = append(order, d.Tag)
+	}
+	require.Equal(t, []uint64{0, 9, 1, 2, 3}, order)
 }
 
 // TestBankConflict: requests to one bank wait for it, requests to others pass.
@@ -138,7 +130,6 @@ func TestConfigLimits(t *testing.T) {
 		{"Rate", 1, math.MaxInt64, 0, func(c *Config, v int64) { c.Rate = v }},
 		{"BankBusy", 0, math.MaxInt64, 0, func(c *Config, v int64) { c.BankBusy = v }},
 		{"Interleave", 1, math.MaxInt64, 0, func(c *Config, v int64) { c.Interleave = v }},
-		{"Arbitration", 0, 1, 1, func(c *Config, v int64) { c.Arbitration = Arbitration(v) }},
 	} {
 		for v, good := range map[int64]bool{tc.least - 1: false, tc.least: true, tc.most: true, tc.most + tc.one: tc.one == 0} {
 			cfg := Config{Channels: 1, Banks: 1, Requesters: 1, Depth: 1, Rate: 1, Interleave: 1}
@@ -156,7 +147,7 @@ func TestConfigLimits(t *testing.T) {
 
 // Fields within their limits can ask for more memory together than there is.
 func TestConfigLimitsTheQueues(t *testing.T) {
-	cfg := seven(RoundRobin)
+	cfg := seven()
 	cfg.Channels, cfg.Requesters, cfg.Depth = 256, 4096, 1<<16
 	_, err := NewController(cfg)
 	require.ErrorIs(t, err, ErrConfig)
@@ -189,7 +180,7 @@ func TestLargeRequest(t *testing.T) {
 
 // TestNegativeTime: a clock may begin anywhere; banks are free at first.
 func TestNegativeTime(t *testing.T) {
-	c, err := NewController(seven(RoundRobin))
+	c, err := NewController(seven())
 	require.NoError(t, err)
 	require.NoError(t, c.Submit(-1e6, Request{Bytes: 50}))
 	at, _ := c.Next()
@@ -203,7 +194,7 @@ func TestControllerAgainstModel(t *testing.T) {
 	for range 50 {
 		cfg := Config{
 			Channels: 1 + r.IntN(4), Banks: 1 + r.IntN(4), Requesters: 1 + r.IntN(5), Depth: 1 + r.IntN(8),
-			Rate: 1 + r.Int64N(1e10), BankBusy: r.Int64N(300), Interleave: 1 << r.IntN(12), Arbitration: Arbitration(r.IntN(2)),
+			Rate: 1 + r.Int64N(1e10), BankBusy: r.Int64N(300), Interleave: 1 << r.IntN(12),
 		}
 		c, err := NewController(cfg)
 		require.NoError(t, err)
@@ -266,14 +257,11 @@ func serve(cfg Config, requests []modelRequest) (out []Done) {
 			if q.at >= free && i > 0 { // it came when the choice was made
 				break
 			}
-			ready, oldest := now, int64(0)
+			ready := now
 			if end, used := banks[q.bank]; used {
 				ready = max(now, end)
 			}
-			if cfg.Arbitration == OldestFirst {
-				oldest = q.at
-			}
-			key := []int64{ready, oldest, int64((q.Requester - turn + cfg.Requesters) % cfg.Requesters)}
+			key := []int64{ready, int64((q.Requester - turn + cfg.Requesters) % cfg.Requesters)}
 			first := !slices.ContainsFunc(requests[:i], func(o modelRequest) bool { return o.Requester == q.Requester })
 			if first && (bestKey == nil || slices.Compare(key, bestKey) < 0) {
 				best, bestKey = i, key
@@ -289,7 +277,7 @@ func serve(cfg Config, requests []modelRequest) (out []Done) {
 }
 
 func TestAllocs(t *testing.T) {
-	c, _ := NewController(seven(RoundRobin))
+	c, _ := NewController(seven())
 	p, _ := NewPolicy(PolicyConfig{Low: 1, High: 2, Max: 127})
 	var done [1]Done
 	now := int64(0)

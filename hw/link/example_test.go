@@ -25,7 +25,7 @@ func Example() {
 	fmt.Println("serialisation", link.Serialization(p.FrameBytes, p.BitsPerSecond))
 	fmt.Println("propagation  ", link.Propagation(p.FiberMetres))
 	fmt.Println("switching    ", link.Ps(p.Switches)*p.SwitchDelay)
-	fmt.Println("FEC          ", link.Ps(p.Links())*p.FECDelay)
+	fmt.Println("FEC          ", link.Ps(p.Switches+1)*p.FECDelay)
 	fmt.Println("one way      ", p.OneWay())
 	fmt.Println("round trip   ", p.BaseRTT())
 	fmt.Println("configured   ", p.BaseRTT().RoundUp(link.Microsecond))
@@ -56,7 +56,7 @@ func ExampleBDP() {
 // hop that the UET congestion chapters have.
 func ExampleCodeword() {
 	c := link.RS544
-	fmt.Println(c.DataBits(), c.ParityBits(), c.Bits())
+	fmt.Println(c.DataBits(), c.Bits()-c.DataBits(), c.Bits())
 	fmt.Println(c.Accumulation(400e9), link.FECHopDelay)
 	// Output:
 	// 5140 300 5440

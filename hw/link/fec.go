@@ -19,9 +19,6 @@ func (c Codeword) Bits() int64 { return c.Symbols * c.SymbolBits }
 // DataBits is the number of data bits.
 func (c Codeword) DataBits() int64 { return c.DataSymbols * c.SymbolBits }
 
-// ParityBits is the number of bits added.
-func (c Codeword) ParityBits() int64 { return c.Bits() - c.DataBits() }
-
 // Accumulation is the time one codeword takes to arrive on a link of
 // bitsPerSecond. A real hop adds more (lane distribution, decoder): see
 // [FECHopDelay], a configured figure.

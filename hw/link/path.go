@@ -43,8 +43,8 @@ func (p Path) Validate() error {
 	)
 }
 
-// Links is the number of links on the way: Switches + 1.
-func (p Path) Links() int64 { return add(p.Switches, 1) }
+// links is the number of links on the way: Switches + 1.
+func (p Path) links() int64 { return add(p.Switches, 1) }
 
 // OneWay is the time from the first bit out of the sender to the last bit into
 // the receiver.
@@ -60,17 +60,14 @@ func (p Path) BaseRTT() Ps {
 	return add(p.OneWay(), add(p.fixed(), p.serialization(p.HeaderBytes)))
 }
 
-// BDP is the bandwidth-delay product of the path in bytes, both ends at the link rate.
-func (p Path) BDP() int64 { return BDP(p.BitsPerSecond, p.BitsPerSecond, p.BaseRTT()) }
-
 func (p Path) fixed() Ps {
-	return add(Propagation(p.FiberMetres), add(p.SwitchDelay.times(p.Switches), p.FECDelay.times(p.Links())))
+	return add(Propagation(p.FiberMetres), add(p.SwitchDelay.times(p.Switches), p.FECDelay.times(p.links())))
 }
 
 func (p Path) serialization(bytes int64) Ps {
 	s := Serialization(bytes, p.BitsPerSecond)
 	if p.StoreForward {
-		s = s.times(p.Links())
+		s = s.times(p.links())
 	}
 	return s
 }

@@ -46,7 +46,7 @@ func TestPathSwitchDelayRange(t *testing.T) {
 
 func TestPathBDP(t *testing.T) {
 	p := Path{FrameBytes: 4150, HeaderBytes: 64, BitsPerSecond: 100e9, Switches: 5, FiberMetres: 1200, StoreForward: true}
-	require.EqualValues(t, 175_284, p.BDP())
+	require.EqualValues(t, 175_284, BDP(100e9, 100e9, p.BaseRTT()))
 	require.EqualValues(t, 75_000, BDP(400e9, 100e9, 6*Microsecond), "of the slower end")
 	require.EqualValues(t, 75_000, BDP(100e9, 400e9, 6*Microsecond))
 }

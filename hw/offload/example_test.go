@@ -23,7 +23,7 @@ func Example() {
 
 	params, _ := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 6_000, MTU: mtu, InitialCwnd: 3 * mtu}})
 	var ctx ccc.Context
-	ctx.Init(&params, 0)
+	ctx.Init(&params, 0, 0)
 	ctx.Bind(&params, 0)
 	ctx.OnNewData(&params, 0, 10*mtu)
 

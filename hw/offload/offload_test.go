@@ -36,7 +36,7 @@ func newRig(t testing.TB, features hw.Feature, control ccc.Control, mode hw.Mode
 		Control: control,
 	})
 	require.NoError(t, err)
-	r.c.Init(&r.p, 0)
+	r.c.Init(&r.p, 0, 0)
 	r.c.Bind(&r.p, 0)
 	cfg := hw.SoftConfig{Contexts: 2, Owners: 1, Features: features, LineRate: 100e9, MTU: size}
 	r.regs = hw.NewMemory(cfg.SpaceSize())

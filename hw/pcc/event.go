@@ -22,7 +22,7 @@ const (
 
 var eventNames = [...]string{
 	eventNull: "null", eventFW: "fw", EventCNP: "cnp", EventTX: "tx", EventACK: "ack", EventNACK: "nack",
-	EventRTT: "rtt", EventTXForAckNack: "tx-for-ack-nack",
+	EventRTT: "rtt", EventTXForAckNack: "tx-for-ack-nack", 8: "ack-cc", 9: "trim-nack", 10: "no-credit", // of package hw
 }
 
 // String returns a short name.

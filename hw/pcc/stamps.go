@@ -30,12 +30,3 @@ func (s Stamps) Network(t4 uint32) uint32 {
 	}
 	return total - residence
 }
-
-// AckRTT makes an RTT event of a UET acknowledgement: the acknowledged packet
-// left at tx, the ACK came at arrival, and the destination held it for service
-// (all nanoseconds). An echoed congestion mark is a CNP event besides, a NACK
-// for a trimmed packet a NACK event. Package bench/fabric has an Example in which a
-// [ZTR] so governs a UET context.
-func AckRTT(tx, arrival, service uint32) Event {
-	return Event{Type: EventRTT, Time: arrival, Stamps: Stamps{ReqSend: tx, RespSend: service}}
-}

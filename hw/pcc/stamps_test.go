@@ -21,10 +21,3 @@ func TestStampsCancelTheReceiversClock(t *testing.T) {
 	}
 	require.Zero(t, Stamps{RespSend: 9000}.Network(8100), "a coarse receiver clock makes no negative delay")
 }
-
-// TestAckRTT: an ACK_CC carries the same three facts as a probe.
-func TestAckRTT(t *testing.T) {
-	e := AckRTT(1000, 9100, 600)
-	require.Equal(t, EventRTT, e.Type)
-	require.EqualValues(t, 7500, e.Network(e.Time))
-}

@@ -7,25 +7,10 @@ import (
 	"errors"
 
 	"github.com/uetcc/uetcc/internal/check"
-	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // ErrConfig is wrapped by the errors of [NewParams] and [NewPFCParams].
 var ErrConfig = errors.New("switchq: invalid configuration")
-
-// Victim chooses the packet to be trimmed or dropped when TC_low is full.
-type Victim uint8
-
-// The victims.
-const (
-	VictimArriving Victim = iota // the packet that does not fit
-	VictimCoin                   // the arriving or the newest waiting packet, by the toss of a coin, as in htsim's composite queue
-)
-
-var victimNames = [...]string{"arriving", "coin"}
-
-// String names the victim.
-func (v Victim) String() string { return enum.Name(victimNames[:], v) }
 
 // Config describes one egress queue. Only PlaneBDP has no default; the defaults
 // are from UE Specification 1.0.3 section 3.6.17 in terms of PlaneBDP.
@@ -45,7 +30,10 @@ type Config struct {
 
 	HeaderBytes int32 // size of a trimmed packet; 0: 64, as in htsim
 	MedPercent  int32 // share of the port that TC_med may take from waiting TC_low; 0: 50; 100: strict priority
-	Victim      Victim
+
+	// Coin lets a coin choose what is trimmed or dropped when TC_low is full, the arriving or the
+	// newest waiting packet, as in htsim's composite queue; otherwise the arriving packet is.
+	Coin bool
 }
 
 // minTrimSize is the least length that trimming leaves of a packet after its IP
@@ -107,6 +95,5 @@ func (c *Config) validate() error {
 		check.AtLeast(ErrConfig, "HighLimit", c.HighLimit, 0),
 		check.AtLeast(ErrConfig, "HeaderBytes", c.HeaderBytes, minTrimSize),
 		check.Range(ErrConfig, "MedPercent", c.MedPercent, 1, 100),
-		check.Range(ErrConfig, "Victim", c.Victim, 0, VictimCoin),
 	)
 }

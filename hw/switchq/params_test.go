@@ -45,7 +45,7 @@ func TestNewParamsDefaultsAreWhole(t *testing.T) {
 
 func TestNewParamsKeepsWhatIsSet(t *testing.T) {
 	in := Config{PlaneBDP: 78_850, Trim: true, ECNMin: 16_600, ECNMax: 66_400, LowLimit: 78_850, MedLimit: 157_700,
-		HighLimit: 157_700, HeaderBytes: 64, MedPercent: 100, Victim: VictimCoin}
+		HighLimit: 157_700, HeaderBytes: 64, MedPercent: 100, Coin: true}
 	require.Equal(t, in, mustParams(t, in).Config())
 	require.Equal(t, 24, minTrimSize)
 	in.HeaderBytes, in.MedPercent = minTrimSize, 1
@@ -63,7 +63,6 @@ func TestNewParamsRejects(t *testing.T) {
 		"HighLimit":   {PlaneBDP: 1000, HighLimit: -1},
 		"HeaderBytes": {PlaneBDP: 1000, HeaderBytes: minTrimSize - 1},
 		"MedPercent":  {PlaneBDP: 1000, MedPercent: 101},
-		"Victim":      {PlaneBDP: 1000, Victim: 2},
 	} {
 		_, err := NewParams(c)
 		require.ErrorIs(t, err, ErrConfig)
@@ -87,7 +86,6 @@ func TestNamesAreTheSpecifications(t *testing.T) {
 	require.Equal(t, "DSCP(200)", DSCP(200).String())
 	require.Equal(t, ClassLow, DSCP(200).Class())
 	require.Equal(t, ClassHigh, DSCPControl.Class())
-	require.Equal(t, "coin", VictimCoin.String())
 	require.Equal(t, "trimmed", Trimmed.String())
 	require.Equal(t, "resume", PFCResume.String())
 }

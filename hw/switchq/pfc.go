@@ -71,21 +71,18 @@ func (f PFCFrame) String() string { return enum.Name(frameNames[:], f) }
 // switch: the downstream side of priority flow control. Single writer; the zero
 // Ingress is empty and lets the upstream send.
 type Ingress struct {
-	bytes  int64
+	Bytes  int64 // waiting; to read
 	until  int64 // end of the last pause sent
 	paused bool  // a pause was sent, and no resume after
 }
-
-// Bytes is the number of waiting bytes.
-func (i *Ingress) Bytes() int64 { return i.bytes }
 
 // Arrive counts size bytes in at time now. Arrive asks for a pause above xOFF,
 // and again when half of the last pause is over and packets still come.
 //
 //uetcc:hot inlines nobounds
 func (i *Ingress) Arrive(p *PFCParams, now, size int64) PFCFrame {
-	i.bytes += size
-	if i.bytes <= p.c.XOff || i.paused && i.until-now > p.c.Pause/2 {
+	i.Bytes += size
+	if i.Bytes <= p.c.XOff || i.paused && i.until-now > p.c.Pause/2 {
 		return PFCNone
 	}
 	i.until, i.paused = deadline.After(now, p.c.Pause), true
@@ -96,8 +93,8 @@ func (i *Ingress) Arrive(p *PFCParams, now, size int64) PFCFrame {
 //
 //uetcc:hot inlines nobounds
 func (i *Ingress) Leave(p *PFCParams, size int64) PFCFrame {
-	i.bytes -= size
-	if i.bytes >= p.c.XOn || !i.paused {
+	i.Bytes -= size
+	if i.Bytes >= p.c.XOn || !i.paused {
 		return PFCNone
 	}
 	i.paused = false

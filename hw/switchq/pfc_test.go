@@ -28,7 +28,7 @@ func TestIngressThresholdsAreStrict(t *testing.T) {
 	for range 5 {
 		require.Equal(t, PFCNone, in.Leave(p, 4150))
 	}
-	require.EqualValues(t, 12*4150, in.Bytes())
+	require.EqualValues(t, 12*4150, in.Bytes)
 	require.Equal(t, PFCResume, in.Leave(p, 4150), "below xON")
 	require.Equal(t, PFCNone, in.Leave(p, 4150), "once is enough")
 }
@@ -123,8 +123,8 @@ func TestHeadroomIsEnoughAndNeeded(t *testing.T) {
 			stop = sent + cable + cable + react
 		}
 	}
-	require.LessOrEqual(t, in.Bytes(), p.Config().XOff+room)
-	require.Greater(t, in.Bytes(), p.Config().XOff+room-3*mtu, "within the packet that is cut off here")
+	require.LessOrEqual(t, in.Bytes, p.Config().XOff+room)
+	require.Greater(t, in.Bytes, p.Config().XOff+room-3*mtu, "within the packet that is cut off here")
 }
 
 // A byte of which only a part arrives before the upstream stops needs room, too.
@@ -185,8 +185,8 @@ func TestPFCChainWalksBack(t *testing.T) {
 		}
 	}
 	require.Positive(t, pausedSlots, "the source was stopped although its own link is idle")
-	require.Zero(t, leafIn.Bytes())
-	require.Zero(t, spineIn.Bytes())
+	require.Zero(t, leafIn.Bytes)
+	require.Zero(t, spineIn.Bytes)
 	require.False(t, leafIn.paused)
 	require.False(t, spineIn.paused)
 	require.LessOrEqual(t, leaf.Counters().PeakLow, p.c.XOff+2*4150)

@@ -120,7 +120,7 @@ func (q *Queue) Imbalance() (packets, bytes int64) {
 }
 
 // Enqueue offers pkt to the queue. On [Dropped] the dropped packet has the handle lost:
-// with [VictimCoin] not necessarily the arriving packet. rnd is used only for the coin
+// with Coin not necessarily the arriving packet. rnd is used only for the coin
 // and otherwise may be nil.
 //
 //uetcc:hot
@@ -157,7 +157,7 @@ func (q *Queue) Enqueue(p *Params, pkt Packet, rnd rand.Source) (v Verdict, lost
 //uetcc:hot
 func (q *Queue) overflow(p *Params, pkt Packet, rnd rand.Source) (Verdict, uint32) {
 	low := &q.low
-	if p.c.Victim == VictimCoin && low.n > 0 && rnd.Uint64()>>63 != 0 {
+	if p.c.Coin && low.n > 0 && rnd.Uint64()>>63 != 0 {
 		last := low.newest().packet()
 		if left := low.bytes - int64(last.Size) + int64(pkt.Size); left <= p.c.LowLimit {
 			low.bytes = left

@@ -102,12 +102,12 @@ func TestQueueEnqueueWhenFull(t *testing.T) {
 			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmed}, data(1), data(2)}},
 		{"on the last hop the code point says so", Config{Trim: true, LastHop: true, MedPercent: 100}, nil, DSCPTrimmableRTX, Trimmed, 0,
 			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmedLastHop}, data(1), data(2)}},
-		{"heads: the newest that waits is trimmed", Config{Trim: true, MedPercent: 100, Victim: VictimCoin}, fixed(1 << 63), DSCPTrimmable, Trimmed, 0,
+		{"heads: the newest that waits is trimmed", Config{Trim: true, MedPercent: 100, Coin: true}, fixed(1 << 63), DSCPTrimmable, Trimmed, 0,
 			[]Packet{{ID: 2, Size: 64, DSCP: DSCPTrimmed}, data(1), data(3)}},
-		{"tails: the arriving one is", Config{Trim: true, MedPercent: 100, Victim: VictimCoin}, fixed(1<<63 - 1), DSCPTrimmable, Trimmed, 0,
+		{"tails: the arriving one is", Config{Trim: true, MedPercent: 100, Coin: true}, fixed(1<<63 - 1), DSCPTrimmable, Trimmed, 0,
 			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmed}, data(1), data(2)}},
 		{"without trimming the arriving one is dropped", Config{}, nil, DSCPTrimmable, Dropped, 3, []Packet{data(1), data(2)}},
-		{"heads without trimming: the newest is dropped", Config{Victim: VictimCoin}, fixed(1 << 63), DSCPTrimmable, Dropped, 2, []Packet{data(1), data(3)}},
+		{"heads without trimming: the newest is dropped", Config{Coin: true}, fixed(1 << 63), DSCPTrimmable, Dropped, 2, []Packet{data(1), data(3)}},
 		{"what must not be trimmed is dropped", Config{Trim: true}, nil, DSCPNoTrim, Dropped, 3, []Packet{data(1), data(2)}},
 		{"room for the header and no more", Config{Trim: true, MedPercent: 100, MedLimit: 64}, nil, DSCPTrimmable, Trimmed, 0,
 			[]Packet{{ID: 3, Size: 64, DSCP: DSCPTrimmed}, data(1), data(2)}},
@@ -136,7 +136,7 @@ func TestQueueEnqueueWhenFull(t *testing.T) {
 }
 
 func TestQueueCoinNeverBreaksTheLimit(t *testing.T) {
-	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, LowLimit: 1000, Victim: VictimCoin})
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, LowLimit: 1000, Coin: true})
 	var q Queue
 	q.Enqueue(p, Packet{ID: 1, Size: 900, DSCP: DSCPTrimmable}, nil)
 	q.Enqueue(p, Packet{ID: 2, Size: 100, DSCP: DSCPTrimmable}, nil)
@@ -147,7 +147,7 @@ func TestQueueCoinNeverBreaksTheLimit(t *testing.T) {
 
 // With nothing that waits there is nobody to toss a coin with.
 func TestQueueCoinAlone(t *testing.T) {
-	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, LowLimit: 1000, Victim: VictimCoin})
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, LowLimit: 1000, Coin: true})
 	var q Queue
 	v, _ := q.Enqueue(p, Packet{ID: 3, Size: 1001, DSCP: DSCPTrimmable}, nil)
 	require.Equal(t, Trimmed, v)
@@ -287,10 +287,10 @@ func TestQueueMedGoesAheadOfPausedLow(t *testing.T) {
 func TestQueueInvariantsUnderRandomLoad(t *testing.T) {
 	configs := map[string]Config{
 		"trim":          {Trim: true},
-		"trim and coin": {Trim: true, Victim: VictimCoin},
+		"trim and coin": {Trim: true, Coin: true},
 		"last hop":      {Trim: true, LastHop: true, NoECN: true},
 		"drop":          {LowLimit: 20_000},
-		"drop and coin": {LowLimit: 20_000, Victim: VictimCoin},
+		"drop and coin": {LowLimit: 20_000, Coin: true},
 		"tiny med":      {Trim: true, MedLimit: 200, MedPercent: 100},
 	}
 	for name, c := range configs {
@@ -388,7 +388,7 @@ func TestQueueMarkProbability(t *testing.T) {
 }
 
 func TestQueueAllocs(t *testing.T) {
-	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, Victim: VictimCoin})
+	p := mustParams(t, Config{PlaneBDP: 75_000, Trim: true, Coin: true})
 	rnd := rand.NewPCG(1, 2)
 	var q Queue
 	id := uint32(0)

@@ -36,7 +36,7 @@ func TestAmend(t *testing.T) {
 			require.Equal(t, pds.AckReqClear, a.Flags.Req())
 
 			if lost {
-				pds.PatchRetx(ws[0].b, true)
+				setFlag(ws[0].b, pds.FlagRetx)
 				_, again := g.give(ws[0])
 				require.Equal(t, mine.b[pds.AckCCLen:], again[0].b[pds.AckCCLen:])
 				mine = again[0]

@@ -22,7 +22,7 @@ type credits struct {
 //
 //uetcc:hot
 func (c *credits) take(acks []*view.AckCC, plain *[ccc.RunMax]ccc.PlainAck) []*view.AckCC {
-	if !c.cc.Params().Credits() {
+	if c.cc.Params().RCCC().MaxCredit() == 0 {
 		return nil
 	}
 	for i, a := range acks {

@@ -50,7 +50,7 @@ func TestFaultK3CloseWithDataOutstanding(t *testing.T) {
 	first := g.control(g.a, pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: info.Next})
 	_, answer := g.give(first)
 	require.Empty(t, answer, "its ACK may have been lost")
-	require.NoError(t, pds.PatchRetx(first.b, true))
+	setFlag(first.b, pds.FlagRetx)
 	for range 4 {
 		g.wait(100_000_000)
 		g.send(g.b) // lost

@@ -168,7 +168,7 @@ func TestFaultQ1MarkOnResendAndCopy(t *testing.T) {
 	g.submit(1, 1)
 	w := g.send(g.a)[0]
 	g.give(w) // its ACK is lost
-	require.NoError(t, pds.PatchRetx(w.b, true))
+	setFlag(w.b, pds.FlagRetx)
 	w.ce = true
 	_, acks := g.give(w)
 	require.NotZero(t, ackCC(t, acks[0]).Flags&pds.FlagM)

@@ -145,7 +145,7 @@ func TestOutOfOrderOfEachState(t *testing.T) {
 	for _, w := range ws[:3] {
 		g.give(w)
 	}
-	pds.PatchAR(ws[3].b, true)
+	setFlag(ws[3].b, pds.FlagAR)
 	_, back := g.give(ws[3])
 	g.giveAll(back)
 	for _, of := range []pds.AckCC{{Ack: pds.Ack{Offset: 1}}, {Ack: pds.Ack{Offset: -1}}, {SACK: pds.SACK{Bitmap: 1}}} {

@@ -43,7 +43,7 @@ func TestLongResponseIsKept(t *testing.T) {
 	_, first := g.give(ws[0]) // lost
 	require.Equal(t, g.b.reply.Bytes, first[0].b[pds.AckCCLen:])
 	require.Equal(t, 1, g.b.m.mem.responses.long.places())
-	pds.PatchRetx(ws[0].b, true)
+	setFlag(ws[0].b, pds.FlagRetx)
 	r, again := g.give(ws[0])
 	require.ErrorIs(t, r.Err, ErrDuplicate)
 	require.Equal(t, g.b.reply.Bytes, again[0].b[pds.AckCCLen:])

@@ -99,13 +99,13 @@ func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 	if rec.restarts(p, n) {
 		return rec.renumber(now, p, pds.PSN(n.Payload))
 	}
-	switch n.Code.Class() {
-	case pds.NackRetx:
+	switch ClassOf(n.Code) {
+	case NackRetx:
 		if n.Code == pds.NackPSNOORWindow {
 			p.tx.outOfRange(off)
 		}
 		return rec.nackRetx(now, p, off, n)
-	case pds.NackRetry:
+	case NackRetry:
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
@@ -114,14 +114,14 @@ func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 			rec.life.yield(now, p)
 		}
 		return err
-	case pds.NackGoBack:
+	case NackGoBack:
 		return rec.goBack(now, p, p.tx.gap(rec.mem, off, n), n)
-	case pds.NackRenumber:
+	case NackRenumber:
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
 		return rec.renumber(now, p, pds.PSN(n.Payload))
-	case pds.NackNewPDC, pds.NackFatal:
+	case NackNewPDC, NackFatal:
 		return rec.refusal(now, p, n)
 	default:
 		return ErrStale

@@ -133,7 +133,7 @@ func (l *life) bind(now int64, p *PDC) error {
 		}
 		// Contexts come and go while the peer may still count the credit of the last
 		// context, so the number of a slot is no name.
-		if q := l.cc.Params(); q.Credits() || q.TFC() != nil {
+		if q := l.cc.Params(); q.RCCC().MaxCredit() != 0 || q.TFC() != nil {
 			l.cccID[c.Index()], _ = l.ctxs.NameAny(c, p.peer.Netip())
 		}
 		p.flags |= flagMeasure

@@ -290,3 +290,6 @@ func controlOf(t testing.TB, w wire) *pds.Control { return header[pds.Control](t
 
 // guaranteed is an answer that the initiator has to see.
 var guaranteed = Response{Kind: RespondGuaranteed, Next: pds.NextResponse, Bytes: []byte("twelve bytes")}
+
+// setFlag sets a flag of a PDS header on the wire.
+func setFlag(b []byte, f pds.Flags) { b[1] |= byte(f) }

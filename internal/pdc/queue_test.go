@@ -106,7 +106,7 @@ func TestLinesAreThoseOfThePDC(t *testing.T) {
 // pauses is an algorithm that allows one packet at a time, a microsecond after the
 // acknowledgement of the one before.
 type pauses struct {
-	ccc.Pacer
+	ccc.Algorithm
 	next int64
 }
 
@@ -118,7 +118,7 @@ func (a *pauses) Allow(_ int64, s ccc.Standing) (bytes, at int64) { return 4160 
 func TestPDCGoesOnAfterAPause(t *testing.T) {
 	for _, more := range []bool{false, true} {
 		g := newPair(t, pairConfig{Config: Config{AckPerPacket: true}, manager: func(c *ManagerConfig) {
-			c.Algorithm = func(ccc.Key) ccc.Algorithm { return &pauses{} }
+			c.Algorithm = func(ccc.Key) ccc.Algorithm { return &pauses{Algorithm: ccc.NewPacer(0)} }
 		}})
 		g.submit(1, 2)
 		p := filterData(g.send(g.a))

@@ -213,8 +213,8 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 		return ErrStale
 	}
 	r.Verdict = VerdictDone
-	class := n.Code.Class()
-	if class != pds.NackRetx && class != pds.NackRetry || int(p.nacks) >= m.p.maxNacks {
+	class := ClassOf(n.Code)
+	if class != NackRetx && class != NackRetry || int(p.nacks) >= m.p.maxNacks {
 		m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: Cause(n.Code)})
 		m.rudi.drop(p)
 		return nil

@@ -65,7 +65,7 @@ func TestTargetAsksToCloseWithoutMemory(t *testing.T) {
 	require.LessOrEqual(t, at, g.now+g.b.m.p.patience()+2*lapseUnit)
 	g.submit(1, 2)
 	ws := g.send(g.a)
-	pds.PatchAR(ws[0].b, true)
+	setFlag(ws[0].b, pds.FlagAR)
 	acks := g.giveAll(ws)
 	require.Equal(t, pds.AckReqClose, ackCC(t, acks[0]).Flags.Req())
 	require.Equal(t, pds.AckReqNone, ackCC(t, acks[1]).Flags.Req(), "once")

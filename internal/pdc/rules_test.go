@@ -3,6 +3,7 @@
 package pdc
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"testing"
 
@@ -170,8 +171,8 @@ func TestWhateverReachesTheCloseCloses(t *testing.T) {
 			require.False(t, g.b.has(EventClosed, CauseNone), "its initiator may not have seen the response")
 			var answer []wire
 			if fill == "clear of a request again" {
-				require.NoError(t, pds.PatchRetx(ws[0].b, true))
-				require.NoError(t, pds.PatchClearPSN(ws[0].b, info.Next))
+				setFlag(ws[0].b, pds.FlagRetx)
+				binary.BigEndian.PutUint16(ws[0].b[2:], uint16(info.Next-pds.PSN(binary.BigEndian.Uint32(ws[0].b[4:]))))
 				var r Result
 				r, answer = g.give(ws[0])
 				require.ErrorIs(t, r.Err, ErrDuplicate, "not to be served again")

@@ -18,7 +18,7 @@ func slowMemory(policy *hbm.PolicyConfig) *fabric.Memory {
 	return &fabric.Memory{
 		Host: 0,
 		Controller: hbm.Config{
-			Channels: 1, Banks: 16, Depth: 4096, Rate: 15e9, Interleave: 4096, Arbitration: hbm.RoundRobin,
+			Channels: 1, Banks: 16, Depth: 4096, Rate: 15e9, Interleave: 4096,
 		},
 		Policy: policy, Internal: 8, InternalEnd: 300 * link.Microsecond,
 	}
