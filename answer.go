@@ -117,7 +117,7 @@ func (s *answers) pop(c *chain) {
 func (s *answers) alike(i uint16, most int) (n int) {
 	for n = 1; n < most; n++ {
 		a := &s.slot[i]
-		if i++; a.next != i+1 {
+		if i++; int(a.next) != int(i)+1 { // 0 behind the slot 65534
 			break
 		}
 		if b := &s.slot[i]; b.gen != a.gen || b.length != a.length || b.reply.Form != a.reply.Form {

@@ -392,3 +392,14 @@ func TestSourceShortWaysAllocateNothing(t *testing.T) {
 	})
 	require.Greater(t, sent, uint32(2000))
 }
+
+// The last of as many answers as there may be is alone in its run: nothing is behind its slot.
+func TestAnswersOfTheLastSlot(t *testing.T) {
+	var a answers
+	a.init(65535, 1)
+	a.free.head = 65535 // every other one is taken
+	_, id := a.take(pdc.RxID{})
+	var waiting chain
+	a.push(&waiting, uint16(id))
+	require.Equal(t, 1, a.alike(uint16(id), 64))
+}
