@@ -330,6 +330,26 @@ func TestSourceRequestDelayNeverOverflows(t *testing.T) {
 	}
 }
 
+// Requests are in vain after seconds, whatever the round trip: 254 of them took 0.2 s at
+// 12 us, and 13 minutes at 50 ms.
+func TestSourceRequestsInVainEndInSeconds(t *testing.T) {
+	for _, rtt := range []int64{1_000, 12_000, 100_000, 1_000_000, 2_000_000, 10_000_000, 30_000_000, 50_000_000} {
+		p := testParams(t, func(c *Config) { c.RTT = rtt })
+		s := newSource(p)
+		s.OnACK()
+		s.OnSend(4096)
+		s.Settle(p, 0, 1)
+		now, asked := int64(0), 0
+		for ; !s.InVain(); asked++ {
+			now, _ = s.Deadline()
+			require.True(t, s.RequestDue(p, now))
+		}
+		require.Less(t, now, int64(10e9), "%d ns", rtt)
+		require.Greater(t, now, 150*rtt, "and not before a destination may have come round")
+		require.GreaterOrEqual(t, asked, 8)
+	}
+}
+
 func TestSourceAllocs(t *testing.T) {
 	p := testParams(t, nil)
 	s := newSource(p)
