@@ -113,3 +113,36 @@ func TestRestartedInitiatorIsConfirmed(t *testing.T) {
 	require.True(t, g.b.has(EventClosed, Cause(pds.NackInvDPDCID)))
 	require.Equal(t, []uint64{5}, g.b.take(EventError))
 }
+
+// A target asks a peer that has been silent for an eighth longer than IdleTime: one that has begun again
+// does not have the PDC. At a round trip of 30 ms, with an IdleTime of 8 s, the rest of a message that a
+// restarted host had begun was kept for 15 s. A peer that has it keeps it: the close is asked for after
+// twice IdleTime, as before.
+func TestSilentPeerIsAskedOnce(t *testing.T) {
+	for _, gone := range []bool{true, false} {
+		g := established(t, pairConfig{})
+		idle := g.b.m.p.c.IdleTime
+		g.now += idle
+		require.True(t, g.b.m.Tick(g.now))
+		require.Empty(t, g.send(g.b), "the initiator has the first word")
+		if gone {
+			g.a = newPairEnd(t, &pairConfig{}, 0)
+		}
+		g.now += idle/8 + ms
+		require.True(t, g.b.m.Tick(g.now))
+		question := g.send(g.b)
+		require.Len(t, question, 1)
+		require.Equal(t, pds.CtlACKReq, controlOf(t, question[0]).Ctl)
+		g.giveAll(g.giveAll(question))
+		g.b.drain()
+		require.Equal(t, gone, g.b.has(EventClosed, Cause(pds.NackInvDPDCID)))
+		if !gone {
+			g.now += idle/8*7 - ms
+			require.True(t, g.b.m.Tick(g.now))
+			require.Empty(t, g.send(g.b))
+			g.now += 2 * ms
+			require.True(t, g.b.m.Tick(g.now))
+			require.Equal(t, StateCloseWait, g.info(g.b).State)
+		}
+	}
+}

@@ -129,6 +129,9 @@ func (rec *recovery) idle(now int64, p *PDC) {
 	case p.waits():
 		p.asks, p.closePSN = min(rec.timer.asksOf(p)+1, 62), p.rx.MaxRcvd()
 		_ = rec.source.queueControl(p, pds.CtlNOOP, 0) // without memory, the next time
+	case rec.timer.asksPeer(p):
+		p.asks, p.closePSN = 1, p.rx.MaxRcvd()
+		rec.challenge(now, p)
 	case rec.sched.denied(now, p) && rec.p.maxRTOs != forever:
 		rec.life.fail(now, p, CauseRTO) // no timeout can tell, since nothing is under way
 		return
@@ -169,16 +172,27 @@ func (t *timers) asksOf(p *PDC) uint8 {
 // idleAt is the time when p has been idle for too long. A PDC waiting for the peer asks after
 // two time-outs of silence, and then half as often each time: a gone or restarted peer is
 // noticed in the time of unanswered packets, and a slow peer costs little. A target leaves
-// the close to the initiator and waits twice as long.
+// the close to the initiator and waits twice as long, but asks a little after the close was to be
+// expected: a peer that has begun again since does not have the PDC.
 func (t *timers) idleAt(p *PDC) int64 {
 	if p.waits() {
 		return deadline.After(p.activeAt, min(2*t.p.rto(t.asksOf(p)), t.p.c.IdleTime))
 	}
-	at := deadline.After(p.activeAt, t.p.c.IdleTime)
-	if !p.is(flagInitiator) {
-		at = deadline.After(at, t.p.c.IdleTime)
+	at, late := deadline.After(p.activeAt, t.p.c.IdleTime), t.p.c.IdleTime/8
+	switch {
+	case p.is(flagInitiator):
+		return at
+	case p.is(flagClose):
+		return deadline.After(at, t.p.c.IdleTime)
+	case t.asksPeer(p):
+		return deadline.After(at, late)
 	}
-	return at
+	return at - late
+}
+
+// asksPeer reports whether p is a target that is to ask a silent peer.
+func (t *timers) asksPeer(p *PDC) bool {
+	return p.flags&(flagInitiator|flagClose) == 0 && t.asksOf(p) == 0
 }
 
 // aux sets the auxiliary timer of p to at, unless set earlier.

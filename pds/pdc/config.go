@@ -145,7 +145,8 @@ type Config struct {
 	CloseReqTime int64
 
 	// IdleTime is the idle time of a PDC before being closed: at least the largest timeout of a
-	// packet (default 4 s, or the largest timeout).
+	// packet (default 4 s, or the largest timeout). A target asks a silent peer an eighth later, and
+	// closes after twice IdleTime.
 	IdleTime int64
 }
 
