@@ -33,7 +33,8 @@ type flow struct {
 	fetches  roll        // messages of ours that wait for their peer, see msgFetch
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
 	holds    uint16      // messages of ours that were sent and whose data comes in an acknowledgement
-	_        [2]byte
+	unserved bool        // the peer has asked for credit, which nobody gives here
+	_        byte
 }
 
 // waiting reports whether packets of f wait to be handed over.

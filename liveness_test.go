@@ -75,7 +75,7 @@ func TestUnlikeControl(t *testing.T) {
 			n.write(mode, 200*netMTU)
 			n.read(mode, 20*netMTU)
 			n.run(func() bool { return len(a.events) == 2 })
-			want := [2]pdc.Cause{pdc.CauseNone, pdc.Cause(pds.NackInvDPDCID)} // the target has no credit for what is read
+			want := [2]pdc.Cause{pdc.CauseNone, pdc.CauseNoCredit} // the target has no credit for what is read
 			if c[0] == ccc.ControlRCCC || c[0] == ccc.ControlBoth {
 				want = [2]pdc.Cause{pdc.CauseNoCredit, pdc.CauseNoCredit}
 			}

@@ -5,6 +5,7 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -63,7 +64,7 @@ func (s *source) outcome(now int64, p msg.PacketHandle, ev *pdc.Event) {
 	if ev.Kind == pdc.EventError {
 		rec := s.message(p.Message())
 		if rec.handle == p.Message() {
-			rec.blame(ev.Cause, ev.Nack)
+			rec.blame(s.causeOf(ev), ev.Nack)
 		}
 		if ev.Cause == pdc.CauseNack && ev.Nack.IsShortage() {
 			err = s.sender.Refused(now, p, uint8(ev.Cause), &news)
@@ -76,6 +77,15 @@ func (s *source) outcome(now int64, p msg.PacketHandle, ev *pdc.Event) {
 	if err == nil {
 		s.conclude(now, p.Message(), &news)
 	}
+}
+
+// causeOf is the cause in an event: a peer that has gone after it asked for credit in vain had data waiting.
+func (s *source) causeOf(ev *pdc.Event) pdc.Cause {
+	c, f := ev.Cause, &s.flows[ev.PDC.ID()]
+	if f.pdc == ev.PDC && f.unserved && (c == pdc.Cause(pds.NackInvDPDCID) || c == pdc.Cause(pds.NackClosingInErr)) {
+		return pdc.CauseNoCredit
+	}
+	return c
 }
 
 // refill goes on with a flow without room in the window before, or whose next message stood
@@ -113,7 +123,7 @@ func (s *source) unserved(now int64, h Handle, c pdc.Cause) {
 
 // abandon fails the queue of an ended PDC.
 func (s *source) abandon(now int64, ev *pdc.Event) {
-	h, c := ev.PDC, ev.Cause
+	h, c := ev.PDC, s.causeOf(ev)
 	s.creditClosed(h)
 	f := &s.flows[h.ID()]
 	if f.pdc == h {

@@ -238,6 +238,9 @@ func (x *receiver) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	case pdc.VerdictDatagram:
 		x.judge(in.Packet, ses.ModeUUD, r)
 	case pdc.VerdictDone:
+		if f := &x.source.flows[x.res.ID.PDC.ID()]; x.credit == nil && x.res.Demand.Valid && f.pdc == x.res.ID.PDC {
+			f.unserved = true
+		}
 		x.refused(now)
 	}
 	if x.credit != nil && x.credit.cells == nil && x.res.Demand.Valid && x.res.ID.PDC != 0 {

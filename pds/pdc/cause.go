@@ -22,7 +22,7 @@ const (
 
 	// Of the layer above, for messages without progress for too long.
 	CauseMessageTimeout // the awaited event has not come
-	CauseNoCredit       // the peer has not granted credit: maybe under a different congestion control
+	CauseNoCredit       // one end has not granted the other credit: maybe under a different congestion control
 )
 
 // String returns the cause in words.
@@ -43,7 +43,7 @@ func (c Cause) String() string {
 	case CauseMessageTimeout:
 		return "no progress in MessageTimeout"
 	case CauseNoCredit:
-		return "no credit from the peer"
+		return "no credit between the two"
 	default:
 		return pds.NackCode(c).String()
 	}
