@@ -34,8 +34,9 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 		} else {
 			c.rec.last = now
 		}
-		if state := c.plainState(c.window.Full(&m.p.nscc)); state != c.state {
-			m.become(c, state)
+		full := c.window.Full(&m.p.nscc)
+		if state := c.plainState(full); state != c.state || c.how&howObserves != 0 {
+			m.become(c, state, full)
 		}
 		return
 	}

@@ -413,7 +413,7 @@ func TestSubmitRun(t *testing.T) {
 		require.Equal(t, uint64(7+i), g.a.m.mem.handle(r, at))
 	}
 	require.EqualValues(t, 4160, p.unsubmitted)
-	room := int(g.a.m.p.ranges) - 4
+	room := int(g.a.m.p.ranges) + rowLen - 4
 	n, err = g.a.m.SubmitRun(0, g.h, &Packet{Handle: 11, Size: 4160, Next: pds.NextRequestStd}, room+5)
 	require.ErrorIs(t, err, ErrWindowFull)
 	require.Equal(t, room, n)
