@@ -34,9 +34,10 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 		} else {
 			c.rec.last = now
 		}
-		full := c.window.Full(&m.p.nscc)
-		if state := c.plainState(full); state != c.state || c.how&howObserves != 0 {
-			m.become(c, state, full)
+		if full := c.window.Full(&m.p.nscc); c.how&howObserves != 0 {
+			m.observe(c, full)
+		} else if state := c.plainState(full); state != c.state {
+			m.become(c, state)
 		}
 		return
 	}

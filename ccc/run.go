@@ -167,21 +167,23 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 		t += tallyOf(n, 0, 0)
 	}
 	m.count(c, t)
-	if state := c.plainState(x.AckLast); state != c.state || how&howObserves != 0 {
-		m.become(c, state, x.AckLast)
+	if how&howObserves != 0 {
+		m.observe(c, x.AckLast)
+	} else if state := c.plainState(x.AckLast); state != c.state {
+		m.become(c, state)
 	}
 	x.Held = c.rec.held
 	return true // in StateReady the window has room for one packet at least
 }
 
-// plainState is the state of a plain context, with a full window or not.
+// plainState is the state of a plain context, with a window that is full and refuses more, or not.
 //
 //uetcc:hot inlines nobounds
 func (c *Context) plainState(full bool) State {
 	switch {
 	case c.waits == 0:
 		return nextState(false, c.inflightPkts > 0, true)
-	case full && c.how&howObserves == 0:
+	case full:
 		return StateActive
 	}
 	return StateReady
@@ -398,19 +400,30 @@ func (c *Context) fly(bytes int64, n int) {
 	c.inflightPkts += int32(n)
 }
 
-// become brings a plain context into a new state, with a full window or not. Out of line for the same
-// reason.
+// become brings a plain context into a new state. Out of line for the same reason.
 //
 //go:noinline
 //uetcc:hot
-func (m *Manager) become(c *Context, s State, full bool) {
+func (m *Manager) become(c *Context, s State) {
 	why := ReasonBacklog
-	if full && s >= StateActive {
+	if s == StateActive {
 		why = ReasonWindow
 	}
-	c.state, c.why = s, why
-	c.rec.held = c.held()
+	c.state, c.why, c.rec.held = s, why, why
 	if (s >= StateActive) != c.rec.busy {
 		m.turn(c)
+	}
+}
+
+// observe brings a plain context up to date whose window refuses nothing: a full window is a reason only.
+//
+//go:noinline
+//uetcc:hot
+func (m *Manager) observe(c *Context, full bool) {
+	if state := c.plainState(false); state != c.state {
+		m.become(c, state)
+	}
+	if c.why = ReasonBacklog; full && c.waits != 0 {
+		c.why = ReasonWindow
 	}
 }
