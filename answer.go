@@ -14,7 +14,10 @@ type AnswerID uint32
 
 // isAnswer reports whether a packet's handle in the manager is an AnswerID. Other handles are
 // ses.PacketHandles, with the message's generation, never 0, in the upper bits.
-func isAnswer(h uint64) bool { return h>>48 == 0 }
+func isAnswer(h uint64) bool { return h < answersEnd }
+
+// answersEnd is above all handles of answers, and below all others.
+const answersEnd = 1 << 48
 
 // answer is data under way to the asking peer: a packet of read data, or an
 // acknowledgement for which the caller brings the bytes.
@@ -76,14 +79,38 @@ func (s *answers) find(id AnswerID) *answer {
 	return nil
 }
 
-// release frees the slot of an answer, if not over.
-func (s *answers) release(id AnswerID) {
-	if a := s.find(id); a != nil {
-		a.gen++
+// release frees the slots of n answers from id on, those that are not over.
+//
+//uetcc:hot
+func (s *answers) release(id AnswerID, n uint32) {
+	c := s.free
+	for end := id + AnswerID(n); id != end; id++ {
+		a := s.find(id)
+		if a == nil {
+			continue
+		}
+		a.gen, a.next = a.gen+1, 0
 		s.held[a.rx.PDC.ID()]--
 		s.live--
-		s.push(&s.free, uint16(id))
+		if i := uint16(id) + 1; c.head == 0 {
+			c.head, c.tail = i, i
+		} else {
+			s.slot[c.tail-1].next, c.tail = i, i
+		}
 	}
+	s.free = c
+}
+
+// delivered ends n answers from id on, whose data has reached the peer.
+//
+//uetcc:hot
+func (s *source) delivered(now int64, id AnswerID, n uint32) {
+	if s.lending != 0 {
+		for i := range AnswerID(n) {
+			s.repaid(now, id+i)
+		}
+	}
+	s.answers.release(id, n)
 }
 
 // releaseAll frees the slots of a chain.
@@ -91,7 +118,7 @@ func (s *answers) releaseAll(c *chain) {
 	for c.head != 0 {
 		i := c.head - 1
 		c.head = s.slot[i].next
-		s.release(s.slot[i].id(i))
+		s.release(s.slot[i].id(i), 1)
 	}
 }
 
@@ -107,10 +134,7 @@ func (s *answers) push(c *chain, slot uint16) {
 }
 
 // pop takes the first answer out of a chain.
-func (s *answers) pop(c *chain) {
-	a := &s.slot[c.head-1]
-	c.head, a.next = a.next, 0
-}
+func (s *answers) pop(c *chain) { c.head = s.slot[c.head-1].next }
 
 // alike returns the number of answers from slot i on, at most most, in one run: of the same
 // size, with handles counting up.
@@ -140,8 +164,8 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 			AR: true,
 		}, s.answers.alike(i, int(s.submitAhead)))
 		s.lead(f).ahead += int16(n)
-		for range n {
-			s.answers.pop(&f.answers)
+		if n != 0 {
+			f.answers.head = s.answers.slot[int(i)+n-1].next
 		}
 		switch {
 		case err == nil, n != 0 && err == pdc.ErrNoMemory: // the error comes again with the next answer, if any
@@ -152,7 +176,7 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 			return
 		case n == 0:
 			s.answers.pop(&f.answers)
-			s.answers.release(id)
+			s.answers.release(id, 1)
 		}
 	}
 }
@@ -231,7 +255,7 @@ func (x *receiver) reply(now int64, id AnswerID, reply *Datagram) error {
 	}
 	*reply = Datagram{Packet: buf[:0]}
 	rx := x.source.answers.find(id).rx
-	x.source.answers.release(id)
+	x.source.answers.release(id, 1)
 	info, ok := x.pds.PDC(rx.PDC)
 	if !ok {
 		return ses.ErrStale

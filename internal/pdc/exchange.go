@@ -124,8 +124,8 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 //
 //uetcc:hot
 func (m *Manager) maySend(p *PDC) bool {
-	const odd = flagInitiator | flagClearDue | flagRecovering | flagAsking
-	if p.flags&odd != flagInitiator || p.tx.control != 0 || m.sched.ctl.head != 0 || p.counted.beyond() == countedMany {
+	const odd = flagUnproven | flagClearDue | flagRecovering | flagAsking
+	if p.is(odd) || p.tx.control != 0 || m.sched.ctl.head != 0 || p.counted.beyond() == countedMany {
 		return false
 	}
 	return m.sched.data.len() == 0 || m.sched.onlyTurn(p)
