@@ -20,17 +20,37 @@ func isAnswer(h uint64) bool { return h < answersEnd }
 const answersEnd = 1 << 48
 
 // answer is data under way to the asking peer: a packet of read data, or an
-// acknowledgement for which the caller brings the bytes.
+// acknowledgement for which the caller brings the bytes. One cache line.
 type answer struct {
-	rx      pdc.RxID
-	address uint64
-	cookie  uint64
-	reply   ses.Reply // header of the data
-	length  uint32
-	gen     uint16 // odd: in use
-	next    uint16 // in the answer's chain, slot + 1
-	owed    bool   // by the caller
-	lender  Handle // the rendezvous send being read
+	rx         pdc.RxID
+	address    uint64
+	cookie     uint64
+	lender     Handle // the rendezvous send being read
+	length     uint32
+	offset     uint32         // of the data in the range asked for
+	gen        uint16         // odd: in use
+	next       uint16         // in the answer's chain, slot + 1
+	owed       bool           // by the caller
+	generation ses.Generation // of the resource index, for Refuse
+	form       ses.Form
+	size       uint8        // of the header
+	header     answerHeader // of the data
+}
+
+// An answerHeader is any header of data.
+type answerHeader [20]byte
+
+// reply is the header of the data.
+func (a *answer) reply() (y ses.Reply) {
+	_, _ = y.Decode(a.form, a.header[:])
+	y.Generation = a.generation
+	return y
+}
+
+// say makes y the header of the data.
+func (a *answer) say(y *ses.Reply) {
+	a.form, a.generation, a.offset = y.Form, y.Generation, y.MessageOffset
+	a.size = uint8(len(y.AppendTo(a.header[:0])))
 }
 
 // id is the AnswerID of a in slot i.
@@ -79,26 +99,29 @@ func (s *answers) find(id AnswerID) *answer {
 	return nil
 }
 
-// release frees the slots of n answers from id on, those that are not over.
+// release frees the slots of n answers from id on, all to requests on one PDC, those that are not over.
 //
 //uetcc:hot
 func (s *answers) release(id AnswerID, n uint32) {
-	c := s.free
-	for end := id + AnswerID(n); id != end; id++ {
-		a := s.find(id)
-		if a == nil {
+	var freed uint16
+	slot, c, on := s.slot, s.free, pdc.Handle(0)
+	for i, end := uint32(id&0xffff), uint32(id&0xffff)+n; i < end && i < uint32(len(slot)); i++ {
+		a := &slot[i]
+		if a.gen != uint16(id>>16) || a.gen&1 == 0 {
 			continue
 		}
-		a.gen, a.next = a.gen+1, 0
-		s.held[a.rx.PDC.ID()]--
-		s.live--
-		if i := uint16(id) + 1; c.head == 0 {
-			c.head, c.tail = i, i
+		a.gen, a.next, on = a.gen+1, 0, a.rx.PDC
+		freed++
+		if c.head == 0 {
+			c.head = uint16(i) + 1
 		} else {
-			s.slot[c.tail-1].next, c.tail = i, i
+			slot[c.tail-1].next = uint16(i) + 1
 		}
+		c.tail = uint16(i) + 1
 	}
 	s.free = c
+	s.live -= int(freed)
+	s.held[on.ID()] -= freed
 }
 
 // delivered ends n answers from id on, whose data has reached the peer.
@@ -144,7 +167,7 @@ func (s *answers) alike(i uint16, most int) (n int) {
 		if i++; a.next != i+1 {
 			break
 		}
-		if b := &s.slot[i]; b.gen != a.gen || b.length != a.length || b.reply.Form != a.reply.Form {
+		if b := &s.slot[i]; b.gen != a.gen || b.length != a.length || b.form != a.form {
 			break
 		}
 	}
@@ -160,7 +183,7 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 		a := &s.answers.slot[i]
 		id := a.id(i)
 		n, err := s.pds.SubmitRun(now, f.pdc, &pdc.Packet{
-			Handle: uint64(id), Size: uint16(s.overhead + int64(a.reply.Len()) + int64(a.length)), Next: pds.NextHdr(a.reply.Form),
+			Handle: uint64(id), Size: uint16(s.overhead + int64(a.size) + int64(a.length)), Next: pds.NextHdr(a.form),
 			AR: true,
 		}, s.answers.alike(i, int(s.submitAhead)))
 		s.lead(f).ahead += int16(n)
@@ -201,11 +224,11 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 		return ses.ErrRange
 	}
 	at := pds.AckCCLen // written where Respond sends it from, nothing is copied
-	if cap(reply.Packet) < at+a.reply.Len()+len(data) {
+	if cap(reply.Packet) < at+int(a.size)+len(data) {
 		return pdc.ErrShortBuffer
 	}
-	b := append(a.reply.AppendTo(reply.Packet[:at]), data...)
-	e.recv.response = pdc.Response{Next: pds.NextHdr(a.reply.Form), Bytes: b[at:]}
+	b := append(append(reply.Packet[:at], a.header[:a.size]...), data...)
+	e.recv.response = pdc.Response{Next: pds.NextHdr(a.form), Bytes: b[at:]}
 	return e.recv.reply(now, id, reply)
 }
 
@@ -231,9 +254,10 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 		a.withhold(code, reply)
 		return nil
 	}
+	y := a.reply()
 	h := ses.Response{
 		Verdict:    ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code},
-		Generation: a.reply.Generation, MessageID: a.reply.ReadRequestID, JobID: a.reply.JobID,
+		Generation: y.Generation, MessageID: y.ReadRequestID, JobID: y.JobID,
 	}
 	e.recv.response = pdc.Response{Next: pds.NextResponse, Bytes: h.AppendTo(e.recv.bytes[:0])}
 	return e.recv.reply(now, id, reply)
@@ -241,9 +265,10 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 
 // withhold makes a packet of read data, and the repetitions, report missing data.
 func (a *answer) withhold(code ses.ReturnCode, out *Datagram) {
-	header := len(out.Packet) - a.reply.Len()
-	a.reply.ReturnCode, a.reply.PayloadLength, a.length = code, 0, 0
-	out.Packet, out.Payload = a.reply.AppendTo(out.Packet[:header]), Payload{}
+	y := a.reply()
+	y.ReturnCode, y.PayloadLength, a.length = code, 0, 0
+	a.say(&y)
+	out.Packet, out.Payload = y.AppendTo(out.Packet[:len(out.Packet)-int(a.size)]), Payload{}
 }
 
 // reply sends e.response as the answer owed to a request.

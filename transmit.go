@@ -236,10 +236,11 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 // describeAnswer appends the semantic header of a packet of data a peer has asked for,
 // at offset at.
 func (s *source) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) {
-	a := s.answers.find(id)
-	out.Packet = a.reply.AppendTo(buf[:at])
+	a := &s.answers.slot[uint16(id)] // in use until the packet is acknowledged
+	*(*answerHeader)(buf[at:]) = a.header
+	out.Packet = buf[:at+int(a.size)]
 	to := &out.Payload
-	to.Length, to.Offset, to.Message, to.Cookie, to.Address, to.Answer = a.length, a.reply.MessageOffset, 0, a.cookie, a.address, id
+	to.Length, to.Offset, to.Message, to.Cookie, to.Address, to.Answer = a.length, a.offset, 0, a.cookie, a.address, id
 }
 
 // describeOwn appends the semantic header of a packet of a local message.
