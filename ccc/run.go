@@ -245,7 +245,7 @@ func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
 		news, fixed = b.cut(news), b.fixed
 		b.hear(news.Bytes(), a.Packets)
 	}
-	if !fixed {
+	if m.listens && !fixed {
 		m.feed(at, now, a)
 	}
 	if c.steers(p) {
@@ -280,11 +280,10 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x
 	x.RunParams = RunParams{}
 	if x.Acks != 0 {
 		m.count(c, t)
-		if c.rec.custom && !p.credit && m.ask(c, now) { // the answer evaluates; credit has to be settled before the question
-			m.arrange(c, now)
-		} else {
-			c.evaluate(p, now)
-			m.settle(c, now)
+		if !c.rec.custom || p.credit || !m.ask(c, now) { // the answer evaluates; credit has to be settled before the question
+			if c.evaluate(p, now); c.rec.custom {
+				m.ask(c, now)
+			}
 		}
 	}
 	if n != 0 && c.state == StateReady {
@@ -314,11 +313,14 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x
 			}
 			m.spend(c, now, x.Size*int64(n))
 		}
-		m.arrange(c, now)
 		x.Sent, x.AckLast, x.Targets = n, c.wantsAnswer(p), p.credit
 	}
+	if x.Acks == 0 && n == 0 {
+		return false
+	}
+	m.arrange(c, now) // once, as all is at one time
 	x.Held = c.held()
-	return x.Acks != 0 || x.Sent != 0
+	return true
 }
 
 // lent is the number of packets of size bytes, of n (1 or more), up to the one that spends the
