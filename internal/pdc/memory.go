@@ -173,7 +173,7 @@ const (
 // fill gives zero fields the defaults.
 func (c *memoryConfig) fill() error {
 	err := cmp.Or(
-		fill("MemoryConfig.Chunks", &c.Chunks, max(min(c.pdcs, 1<<14), 2*(c.ranges/chunkLen+1)), maxChunks),
+		fill("MemoryConfig.Chunks", &c.Chunks, max(min(c.pdcs, 1<<14), 2*((c.ranges+rowLen)/chunkLen+1)), maxChunks),
 		fill("MemoryConfig.Responses", &c.Responses, min(max(c.pdcs, 2048), 1<<14), maxResponses),
 		fill("MemoryConfig.Events", &c.Events, 1024, maxEvents),
 		fill("MemoryConfig.LongResponses", &c.LongResponses, min(c.pdcs, 256), 65535),
