@@ -14,20 +14,43 @@ type AnswerID uint32
 
 // isAnswer reports whether a packet's handle in the manager is an AnswerID. Other handles are
 // ses.PacketHandles, with the message's generation, never 0, in the upper bits.
-func isAnswer(h uint64) bool { return h>>48 == 0 }
+func isAnswer(h uint64) bool { return h < answersEnd }
+
+// answersEnd is above all handles of answers, and below all others.
+const answersEnd = 1 << 48
 
 // answer is data under way to the asking peer: a packet of read data, or an
-// acknowledgement for which the caller brings the bytes.
+// acknowledgement for which the caller brings the bytes. One cache line.
 type answer struct {
-	rx      pdc.RxID
-	address uint64
-	cookie  uint64
-	reply   ses.Reply // header of the data
-	length  uint32
-	gen     uint16 // odd: in use
-	next    uint16 // in the answer's chain, slot + 1
-	owed    bool   // by the caller
-	lender  Handle // the rendezvous send being read
+	rx         pdc.RxID
+	address    uint64
+	cookie     uint64
+	lender     Handle // the rendezvous send being read
+	length     uint32
+	offset     uint32         // of the data in the range asked for
+	gen        uint16         // odd: in use
+	next       uint16         // in the answer's chain, slot + 1
+	owed       bool           // by the caller
+	generation ses.Generation // of the resource index, for Refuse
+	form       ses.Form
+	size       uint8        // of the header
+	header     answerHeader // of the data
+}
+
+// An answerHeader is any header of data.
+type answerHeader [20]byte
+
+// reply is the header of the data.
+func (a *answer) reply() (y ses.Reply) {
+	_, _ = y.Decode(a.form, a.header[:])
+	y.Generation = a.generation
+	return y
+}
+
+// say makes y the header of the data.
+func (a *answer) say(y *ses.Reply) {
+	a.form, a.generation, a.offset = y.Form, y.Generation, y.MessageOffset
+	a.size = uint8(len(y.AppendTo(a.header[:0])))
 }
 
 // id is the AnswerID of a in slot i.
@@ -76,14 +99,41 @@ func (s *answers) find(id AnswerID) *answer {
 	return nil
 }
 
-// release frees the slot of an answer, if not over.
-func (s *answers) release(id AnswerID) {
-	if a := s.find(id); a != nil {
-		a.gen++
-		s.held[a.rx.PDC.ID()]--
-		s.live--
-		s.push(&s.free, uint16(id))
+// release frees the slots of n answers from id on, all to requests on one PDC, those that are not over.
+//
+//uetcc:hot
+func (s *answers) release(id AnswerID, n uint32) {
+	var freed uint16
+	slot, c, on := s.slot, s.free, pdc.Handle(0)
+	for i, end := uint32(id&0xffff), uint32(id&0xffff)+n; i < end && i < uint32(len(slot)); i++ {
+		a := &slot[i]
+		if a.gen != uint16(id>>16) || a.gen&1 == 0 {
+			continue
+		}
+		a.gen, a.next, on = a.gen+1, 0, a.rx.PDC
+		freed++
+		if c.head == 0 {
+			c.head = uint16(i) + 1
+		} else {
+			slot[c.tail-1].next = uint16(i) + 1
+		}
+		c.tail = uint16(i) + 1
 	}
+	s.free = c
+	s.live -= int(freed)
+	s.held[on.ID()] -= freed
+}
+
+// delivered ends n answers from id on, whose data has reached the peer.
+//
+//uetcc:hot
+func (s *source) delivered(now int64, id AnswerID, n uint32) {
+	if s.lending != 0 {
+		for i := range AnswerID(n) {
+			s.repaid(now, id+i)
+		}
+	}
+	s.answers.release(id, n)
 }
 
 // releaseAll frees the slots of a chain.
@@ -91,7 +141,7 @@ func (s *answers) releaseAll(c *chain) {
 	for c.head != 0 {
 		i := c.head - 1
 		c.head = s.slot[i].next
-		s.release(s.slot[i].id(i))
+		s.release(s.slot[i].id(i), 1)
 	}
 }
 
@@ -107,10 +157,7 @@ func (s *answers) push(c *chain, slot uint16) {
 }
 
 // pop takes the first answer out of a chain.
-func (s *answers) pop(c *chain) {
-	a := &s.slot[c.head-1]
-	c.head, a.next = a.next, 0
-}
+func (s *answers) pop(c *chain) { c.head = s.slot[c.head-1].next }
 
 // alike returns the number of answers from slot i on, at most most, in one run: of the same
 // size, with handles counting up.
@@ -120,7 +167,7 @@ func (s *answers) alike(i uint16, most int) (n int) {
 		if i++; int(a.next) != int(i)+1 { // 0 behind the slot 65534
 			break
 		}
-		if b := &s.slot[i]; b.gen != a.gen || b.length != a.length || b.reply.Form != a.reply.Form {
+		if b := &s.slot[i]; b.gen != a.gen || b.length != a.length || b.form != a.form {
 			break
 		}
 	}
@@ -136,12 +183,12 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 		a := &s.answers.slot[i]
 		id := a.id(i)
 		n, err := s.pds.SubmitRun(now, f.pdc, &pdc.Packet{
-			Handle: uint64(id), Size: uint16(s.overhead + int64(a.reply.Len()) + int64(a.length)), Next: pds.NextHdr(a.reply.Form),
+			Handle: uint64(id), Size: uint16(s.overhead + int64(a.size) + int64(a.length)), Next: pds.NextHdr(a.form),
 			AR: true,
 		}, s.answers.alike(i, int(s.submitAhead)))
 		s.lead(f).ahead += int16(n)
-		for range n {
-			s.answers.pop(&f.answers)
+		if n != 0 {
+			f.answers.head = s.answers.slot[int(i)+n-1].next
 		}
 		switch {
 		case err == nil, n != 0 && err == pdc.ErrNoMemory: // the error comes again with the next answer, if any
@@ -152,7 +199,7 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 			return
 		case n == 0:
 			s.answers.pop(&f.answers)
-			s.answers.release(id)
+			s.answers.release(id, 1)
 		}
 	}
 }
@@ -177,11 +224,11 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 		return ses.ErrRange
 	}
 	at := pds.AckCCLen // written where Respond sends it from, nothing is copied
-	if cap(reply.Packet) < at+a.reply.Len()+len(data) {
+	if cap(reply.Packet) < at+int(a.size)+len(data) {
 		return pdc.ErrShortBuffer
 	}
-	b := append(a.reply.AppendTo(reply.Packet[:at]), data...)
-	e.recv.response = pdc.Response{Next: pds.NextHdr(a.reply.Form), Bytes: b[at:]}
+	b := append(append(reply.Packet[:at], a.header[:a.size]...), data...)
+	e.recv.response = pdc.Response{Next: pds.NextHdr(a.form), Bytes: b[at:]}
 	return e.recv.reply(now, id, reply)
 }
 
@@ -207,9 +254,10 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 		a.withhold(code, reply)
 		return nil
 	}
+	y := a.reply()
 	h := ses.Response{
 		Verdict:    ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code},
-		Generation: a.reply.Generation, MessageID: a.reply.ReadRequestID, JobID: a.reply.JobID,
+		Generation: y.Generation, MessageID: y.ReadRequestID, JobID: y.JobID,
 	}
 	e.recv.response = pdc.Response{Next: pds.NextResponse, Bytes: h.AppendTo(e.recv.bytes[:0])}
 	return e.recv.reply(now, id, reply)
@@ -217,9 +265,10 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 
 // withhold makes a packet of read data, and the repetitions, report missing data.
 func (a *answer) withhold(code ses.ReturnCode, out *Datagram) {
-	header := len(out.Packet) - a.reply.Len()
-	a.reply.ReturnCode, a.reply.PayloadLength, a.length = code, 0, 0
-	out.Packet, out.Payload = a.reply.AppendTo(out.Packet[:header]), Payload{}
+	y := a.reply()
+	y.ReturnCode, y.PayloadLength, a.length = code, 0, 0
+	a.say(&y)
+	out.Packet, out.Payload = y.AppendTo(out.Packet[:len(out.Packet)-int(a.size)]), Payload{}
 }
 
 // reply sends e.response as the answer owed to a request.
@@ -231,7 +280,7 @@ func (x *receiver) reply(now int64, id AnswerID, reply *Datagram) error {
 	}
 	*reply = Datagram{Packet: buf[:0]}
 	rx := x.source.answers.find(id).rx
-	x.source.answers.release(id)
+	x.source.answers.release(id, 1)
 	info, ok := x.pds.PDC(rx.PDC)
 	if !ok {
 		return ses.ErrStale

@@ -43,7 +43,9 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 		if p, acked := e.pds.Fast().Exchange(now, acks[:], &in.Src, most); p == nil {
 			prepare(reply, r)
 			e.recv.receiveGeneralACK(now, in, r)
-		} else if settled(p, reply, r); !y.Confirmed(e.pds.Fast().Run().Within, acked) {
+		} else if settled(p, reply, r); y == nil && e.pds.Fast().Run().Within {
+			n = e.exchangedAnswers(now, p, 1, out)
+		} else if !y.Confirmed(e.pds.Fast().Run().Within, acked) {
 			e.settle(now, p, 0, in, r)
 		} else {
 			n = e.exchanged(now, p, y, out)
@@ -117,8 +119,12 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	} else if y, most := e.offer(now, &in[0], out); most != 0 { // otherwise each may have others to be handed over
 		var acked uint32
 		if p, acked = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, most); p != nil {
-			y.Confirmed(true, acked) // more is in flight
-			n = e.exchanged(now, p, y, out)
+			if y == nil {
+				n = e.exchangedAnswers(now, p, k, out)
+			} else {
+				y.Confirmed(true, acked) // more is in flight
+				n = e.exchanged(now, p, y, out)
+			}
 			reply, r := reply[:k], r[:k]
 			for i := range r {
 				settled(p, &reply[i], &r[i])
@@ -208,7 +214,8 @@ func settled(p *pdc.PDC, reply *Datagram, r *Received) {
 }
 
 // offer prepares the Exchange of acknowledgements, the first in in, of the message that packets of the PDC
-// are sent of, and returns that message and how many of its packets may go: none without the message.
+// are sent of, and returns that message and how many of its packets may go. Without a message those are of
+// data that the peer has asked for, or none.
 //
 //uetcc:hot
 func (e *Endpoint) offer(now int64, in *Datagram, out []Datagram) (y *msg.Middle, most int) {
@@ -224,9 +231,12 @@ func (e *Endpoint) offer(now int64, in *Datagram, out []Datagram) (y *msg.Middle
 	if y = e.source.sender.Passing(Handle(l.sends), responseOf(in)); y != nil {
 		first, end := y.Range()
 		x.Let(uint64(first), uint64(end))
-		most = roomy(out[:e.source.run(id, min(len(out), int(l.ahead), ccc.RunMax))])
+	} else if e.source.answers.held[id] != 0 {
+		x.Let(0, answersEnd)
+	} else {
+		return nil, 0
 	}
-	return y, most
+	return y, roomy(out[:e.source.run(id, min(len(out), int(l.ahead), ccc.RunMax))])
 }
 
 // exchanged describes the packets sent of y by an Exchange, whose acknowledgements are settled, and
@@ -240,6 +250,32 @@ func (e *Endpoint) exchanged(now int64, p *pdc.PDC, y *msg.Middle, out []Datagra
 		return 0
 	}
 	if e.describeMiddles(out[:n], p, 0, y); e.source.leads[id].sent(n) {
+		e.source.goOn(now, &e.flows[id])
+	}
+	return n
+}
+
+// exchangedAnswers is exchanged where all packets are answers: those that the acknowledgements, so many,
+// tell of are over.
+//
+//uetcc:hot
+func (e *Endpoint) exchangedAnswers(now int64, p *pdc.PDC, acks int, out []Datagram) int {
+	x, id := e.pds.Fast().Run(), p.Handle().ID()
+	for i := 0; i < acks; {
+		n, last := x.Told(i)
+		for i++; i < acks; i++ {
+			more, end := x.Told(i)
+			if end != last+uint64(more) {
+				break
+			}
+			n, last = n+more, end
+		}
+		e.source.delivered(now, AnswerID(last)+1-AnswerID(n), n)
+	}
+	n := x.Sent
+	if n == 0 {
+		e.source.acked(now, p.Handle())
+	} else if e.describeEdges(out[:n], p, 0); e.source.leads[id].sent(n) {
 		e.source.goOn(now, &e.flows[id])
 	}
 	return n

@@ -68,7 +68,7 @@ func (s *source) readOn(rec *message, h pdc.Handle) {
 // repaid notes that data of a rendezvous send has reached the reader, unless the reader has
 // begun again since.
 func (s *source) repaid(now int64, id AnswerID) {
-	if a := s.answers.find(id); a != nil && a.lender != 0 && s.message(a.lender).readID == a.reply.ReadRequestID {
+	if a := s.answers.find(id); a != nil && a.lender != 0 && s.message(a.lender).readID == a.reply().ReadRequestID {
 		s.hasRead(now, a.lender, a.length)
 	}
 }

@@ -42,11 +42,10 @@ func (s *source) drain(now int64) {
 func (s *source) settled(now int64, ev *pdc.Event) {
 	switch {
 	case isAnswer(ev.Handle):
-		for i := range uint64(ev.More) + 1 {
-			if s.lending != 0 && ev.Kind != pdc.EventError {
-				s.repaid(now, AnswerID(ev.Handle+i))
-			}
-			s.answers.release(AnswerID(ev.Handle + i))
+		if n := uint32(ev.More) + 1; ev.Kind != pdc.EventError {
+			s.delivered(now, AnswerID(ev.Handle), n)
+		} else {
+			s.answers.release(AnswerID(ev.Handle), n)
 		}
 	case ev.Handle&ticketBit != 0:
 		s.unserved(now, msg.PacketHandle(ev.Handle).Message(), ev.Cause)

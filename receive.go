@@ -18,9 +18,9 @@ import (
 //
 //	way                takes                                     leaves out
 //	Receive            plain requests in the middle of a         decoding and judging: an earlier packet of
-//	                   message, new on an open PDC               the message went through (msg.Target.Follow)
+//	                   message, new on an open PDC               the message went through (msg.Target.Recent)
 //	receiveEdge        plain requests that begin or end one,     decoding, and most of judging
-//	                   or that Follow does not know              (msg.Target.Expect)
+//	                   or of no message judged before            (msg.Target.Expect)
 //	receiveByHeader    nothing: chooses among those below, by type and PDC
 //	receiveACK         plain ACK_CCs of the lowest packets in    decoding, and an event for each packet
 //	                   flight, or of one                         (pdc.FastPath.Exchange)
@@ -134,32 +134,35 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		e.receiveEdge(now, in, reply, r, plainRequest{t, v, p, at})
 		return
 	}
-	h := p.Handle()
-	m := e.target.Follow(v, uint16(q.DPDCID()), msg.Arrival{Peer: uint64(h), Payload: payload})
-	if m == nil {
+	m, off, length := e.target.Recent(uint16(q.DPDCID())), v.MessageOffset(), uint32(v.PayloadLength())
+	if !m.Repeats(v, uint64(p.Handle())) || !e.target.Continues(m, v, off, length, payload) {
 		e.receiveEdge(now, in, reply, r, plainRequest{t, v, p, at})
 		return
 	}
+	// Before the packet is taken, or more would have to outlive the call. Field by field: a literal would be
+	// built on the stack and copied.
+	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard, 0
+	r.Offset, r.Length = off, length
+	r.Address, r.Cookie = m.At(off)
+	r.PDC, r.Header, r.Payload = p.Handle(), at, at+ses.StandardLen
+	r.Answer, r.Complete, r.HasData, r.Buffer, r.HeaderData = 0, false, false, 0, 0
+	if r.Err != nil { // a store would have to ask for the collector
+		r.Err = nil
+	}
+	reply.Payload = Payload{}
 	n, ok := e.pds.Fast().Take(now, p, t, (*[pds.AckCCLen]byte)(out[:]))
 	if !ok {
 		e.receiveByHeader(now, in, reply, r)
 		return
 	}
-	// Field by field: a literal would be built on the stack and copied.
-	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard, 0
-	r.Offset, r.Length = v.MessageOffset(), uint32(v.PayloadLength())
-	r.Address, r.Cookie = m.Place(r.Offset, r.Length)
-	r.PDC, r.Header, r.Payload = h, at, at+ses.StandardLen
-	r.Answer, r.Complete, r.HasData, r.Buffer, r.HeaderData, r.Err = 0, false, false, 0, 0, nil
-	reply.Payload = Payload{}
-	if n == 0 {
+	if m.Place(r.Length); n == 0 {
 		reply.Packet = reply.Packet[:0]
 	} else {
 		msg.PutDefault((*[ses.ResponseLen]byte)(out[n&63:]), v) // the mask changes nothing and saves a bounds check
 		e.recv.control(reply, n+ses.ResponseLen, in.Dst, in.Src)
 	}
 	if e.credit != nil {
-		e.recv.demandNext(now, in, h)
+		e.recv.demandNext(now, in, r.PDC)
 	}
 	e.source.followUp(now)
 }

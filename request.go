@@ -164,15 +164,16 @@ func (x *receiver) promise(now int64, buf []byte, r *Received) int {
 	d := &x.decision
 	a, id := x.source.answers.take(x.res.ID)
 	a.address, a.cookie, a.length = d.Address, d.Cookie, d.Length
-	a.reply = x.dataReply(uint32(x.res.ID.PSN))
-	a.reply.Generation = d.Response.Generation // for Refuse
+	y := x.dataReply(uint32(x.res.ID.PSN))
+	y.Generation = d.Response.Generation
+	a.say(&y)
 	a.lender = 0
 	if x.source.lending != 0 {
 		a.lender = x.lender()
 	}
 	// Lent data goes in separate packets, whose acknowledgements confirm the read.
 	if a.owed = a.lender == 0 && d.Length <= x.ackData; a.owed {
-		x.response = pdc.Response{Kind: pdc.RespondLater, Room: uint16(a.reply.Len()) + uint16(d.Length)}
+		x.response = pdc.Response{Kind: pdc.RespondLater, Room: uint16(a.size) + uint16(d.Length)}
 		n, err := x.pds.Respond(now, x.res.ID, &x.response, buf)
 		if err == nil {
 			r.Answer = id

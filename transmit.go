@@ -195,12 +195,14 @@ func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) {
 			at, b = pds.RequestCCLen, (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
 		}
 		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, p.Peer(), x.Size, x.Path(k+i), p.TC(), false
-		if y, ok := e.source.sender.PutStandard(b, msg.PacketHandle(h)); ok { // an answer is no message
+		if isAnswer(h) {
+			e.source.describeAnswer(d, d.Packet[:cap(d.Packet)], at, AnswerID(h))
+		} else if y, ok := e.source.sender.PutStandard(b, msg.PacketHandle(h)); ok {
 			d.Packet = d.Packet[:at+ses.StandardLen]
 			to := &d.Payload
 			to.Length, to.Offset, to.Message, to.Cookie, to.Address = y.Length, y.Offset, msg.PacketHandle(h).Message(), y.Cookie, 0
 		} else {
-			e.source.describeOne(d, d.Packet[:cap(d.Packet)], at, h)
+			e.source.describeOwn(d, d.Packet[:cap(d.Packet)], at, msg.PacketHandle(h))
 		}
 	}
 }
@@ -234,11 +236,11 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 // describeAnswer appends the semantic header of a packet of data a peer has asked for,
 // at offset at.
 func (s *source) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) {
-	a := s.answers.find(id)
-	out.Packet = a.reply.AppendTo(buf[:at])
-	out.Payload = Payload{
-		Length: a.length, Offset: a.reply.MessageOffset, Cookie: a.cookie, Address: a.address, Answer: id,
-	}
+	a := &s.answers.slot[uint16(id)] // in use until the packet is acknowledged
+	*(*answerHeader)(buf[at:]) = a.header
+	out.Packet = buf[:at+int(a.size)]
+	to := &out.Payload
+	to.Length, to.Offset, to.Message, to.Cookie, to.Address, to.Answer = a.length, a.offset, 0, a.cookie, a.address, id
 }
 
 // describeOwn appends the semantic header of a packet of a local message.

@@ -34,7 +34,9 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 		} else {
 			c.rec.last = now
 		}
-		if state := c.plainState(c.window.Full(&m.p.nscc)); state != c.state {
+		if full := c.window.Full(&m.p.nscc); c.how&howObserves != 0 {
+			m.observe(c, full)
+		} else if state := c.plainState(full); state != c.state {
 			m.become(c, state)
 		}
 		return

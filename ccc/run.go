@@ -7,13 +7,15 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// classify notes whether more than the window has a say in a context: a mode that does not enforce, or
-// an algorithm of the user's. If not, the reason follows from the state: ReasonWindow in StateActive,
-// else ReasonBacklog.
+// classify notes whether more than the window has a say in a context: ModeOff, or an algorithm of the
+// user's. If not, the reason follows from the state, or in ModeObserve from the window: ReasonWindow or
+// ReasonBacklog.
 func (m *Manager) classify(c *Context) {
 	c.how = 0
-	if !m.runs || !m.p.window || m.p.credit || c.mode != ModeEnforce || c.rec.custom {
+	if !m.runs || !m.p.window || m.p.credit || c.mode == ModeOff || c.rec.custom {
 		c.how = howAny
+	} else if c.mode == ModeObserve {
+		c.how = howObserves
 	}
 	if m.listens {
 		c.how |= howFeeds
@@ -27,11 +29,19 @@ func (m *Manager) classify(c *Context) {
 type how uint8
 
 const (
-	howAny    how = 1 << iota // more than the window has a say
-	howFeeds                  // path choice takes feedback in, or a port is down
-	howFixed                  // a PDC takes no part in path choice
-	howShared                 // of one event: not the context alone counts for the PDC
+	howAny      how = 1 << iota // more than the window has a say
+	howFeeds                    // path choice takes feedback in, or a port is down
+	howFixed                    // a PDC takes no part in path choice
+	howShared                   // of one event: not the context alone counts for the PDC
+	howObserves                 // the window refuses nothing
+
+	howPlain = howFeeds | howFixed | howObserves // acknowledgements change the window and path choice alone
 )
+
+// feeds reports whether path choice hears of acknowledgements.
+//
+//uetcc:hot inlines nobounds
+func (h how) feeds() bool { return h&(howFeeds|howFixed) == howFeeds }
 
 // A PlainAck is an acknowledgement of packets in flight, from a destination that neither
 // penalises nor restores. The window is told the bytes of the packets together, and a round
@@ -114,9 +124,9 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 		if n != 0 && c.waiters != (Waiters{pdc.Index(), pdc.Index()}) && c.waiters != (Waiters{}) {
 			return false
 		}
-		if a := &x.News[0]; how&^(howFixed|howFeeds) == 0 && x.Acks == 1 && c.believes(a.PlainAck) {
+		if a := &x.News[0]; how&^howPlain == 0 && x.Acks == 1 && c.believes(a.PlainAck) {
 			c.inflightPkts -= a.Packets
-			if how == howFeeds {
+			if how.feeds() {
 				m.feed(at, now, a)
 			}
 			t = tallyOf(0, 1, int(a.Marks()))
@@ -135,17 +145,21 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 	}
 	x.RunParams = RunParams{}
 	p := &m.p.nscc
-	if full := c.window.Full(p); n == 0 || full {
+	if full := c.window.Full(p); n == 0 || full && how&howObserves == 0 {
 		x.AckLast = full
 	} else {
 		x.AckEach = c.window.AckRequest(p) // before sending: the last packet fills the window
-		if n == 1 && how == 0 {
+		if n == 1 && how&^howObserves == 0 {
 			c.window.OnSend(x.Size)
 			c.fly(x.Size, 1)
 			x.Paths[0] = at.entropy.candidate()
 			at.entropy.advance(&m.p.entropy)
 		} else {
-			n = c.window.OnSendRun(p, x.Size, n)
+			if full {
+				c.window.OnSend(x.Size * int64(n))
+			} else {
+				n = c.window.OnSendRun(p, x.Size, n) // the packet that fills an observed window asks, too
+			}
 			c.fly(x.Size*int64(n), n)
 			m.choose(pdc, at, x.Size, x.Paths[:n])
 		}
@@ -153,14 +167,16 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 		t += tallyOf(n, 0, 0)
 	}
 	m.count(c, t)
-	if state := c.plainState(x.AckLast); state != c.state {
+	if how&howObserves != 0 {
+		m.observe(c, x.AckLast)
+	} else if state := c.plainState(x.AckLast); state != c.state {
 		m.become(c, state)
 	}
-	x.Held = c.why
+	x.Held = c.rec.held
 	return true // in StateReady the window has room for one packet at least
 }
 
-// plainState is the state of a plain context, with a full window or not.
+// plainState is the state of a plain context, with a window that is full and refuses more, or not.
 //
 //uetcc:hot inlines nobounds
 func (c *Context) plainState(full bool) State {
@@ -184,8 +200,8 @@ func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 		a := &x.News[i]
 		packets += a.Packets
 		marks += int(a.Marks())
-		if how&^(howFixed|howFeeds) == 0 && c.believes(a.PlainAck) {
-			if how == howFeeds {
+		if how&^howPlain == 0 && c.believes(a.PlainAck) {
+			if how.feeds() {
 				m.feed(at, now, a)
 			}
 			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
@@ -229,7 +245,7 @@ func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
 		news, fixed = b.cut(news), b.fixed
 		b.hear(news.Bytes(), a.Packets)
 	}
-	if !fixed {
+	if m.listens && !fixed {
 		m.feed(at, now, a)
 	}
 	if c.steers(p) {
@@ -264,11 +280,10 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x
 	x.RunParams = RunParams{}
 	if x.Acks != 0 {
 		m.count(c, t)
-		if c.rec.custom && !p.credit && m.ask(c, now) { // the answer evaluates; credit has to be settled before the question
-			m.arrange(c, now)
-		} else {
-			c.evaluate(p, now)
-			m.settle(c, now)
+		if !c.rec.custom || p.credit || !m.ask(c, now) { // the answer evaluates; credit has to be settled before the question
+			if c.evaluate(p, now); c.rec.custom {
+				m.ask(c, now)
+			}
 		}
 	}
 	if n != 0 && c.state == StateReady {
@@ -281,7 +296,7 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x
 	if n != 0 {
 		x.AckEach = p.window && c.window.AckRequest(&p.nscc)
 		if p.window && !c.window.Full(&p.nscc) {
-			n = c.window.OnSendRun(&p.nscc, x.Size, n) // the packet that fills an observed window asks, too
+			n = c.window.OnSendRun(&p.nscc, x.Size, n)
 		} else {
 			c.window.OnSend(x.Size * int64(n))
 		}
@@ -298,11 +313,14 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x
 			}
 			m.spend(c, now, x.Size*int64(n))
 		}
-		m.arrange(c, now)
 		x.Sent, x.AckLast, x.Targets = n, c.wantsAnswer(p), p.credit
 	}
+	if x.Acks == 0 && n == 0 {
+		return false
+	}
+	m.arrange(c, now) // once, as all is at one time
 	x.Held = c.held()
-	return x.Acks != 0 || x.Sent != 0
+	return true
 }
 
 // lent is the number of packets of size bytes, of n (1 or more), up to the one that spends the
@@ -396,5 +414,18 @@ func (m *Manager) become(c *Context, s State) {
 	c.state, c.why, c.rec.held = s, why, why
 	if (s >= StateActive) != c.rec.busy {
 		m.turn(c)
+	}
+}
+
+// observe brings a plain context up to date whose window refuses nothing: a full window is a reason only.
+//
+//go:noinline
+//uetcc:hot
+func (m *Manager) observe(c *Context, full bool) {
+	if state := c.plainState(false); state != c.state {
+		m.become(c, state)
+	}
+	if c.why = ReasonBacklog; full && c.waits != 0 {
+		c.why = ReasonWindow
 	}
 }

@@ -268,8 +268,9 @@ func (w *twin) exchange(h Handle, l Left) {
 	}
 	w.sent(h, size, s, paths)
 	c := w.general.Context(at)
-	if w.plain.Context(at).how&howAny == 0 {
-		require.True(w.t, s.Sent == len(paths) || !c.Admits() || w.left(h).Backlog < size, "it sends all that may go")
+	if how := w.plain.Context(at).how; how&howAny == 0 {
+		filled := how&howObserves != 0 && s.Sent != 0 && c.window.Full(&w.general.p.nscc)
+		require.True(w.t, s.Sent == len(paths) || !c.Admits() || w.left(h).Backlog < size || filled, "it sends all that may go")
 	}
 	w.tried(at, &w.did.exchanged, 1)
 	w.did.together += max(s.Sent-1, 0)

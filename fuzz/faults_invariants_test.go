@@ -65,12 +65,15 @@ func (e *pdcEnd) appeared(id int, now *pdc.Info) {
 // A failf ends a run that breaks an invariant.
 type failf func(format string, args ...any)
 
+// queuedBehind is how many packets may wait to be sent behind a whole window, see [pdc.ErrWindowFull].
+const queuedBehind = 64
+
 // checkPDC holds I1 to I6 of a PDC with a window of n PSNs.
 func checkPDC(failf failf, n int32, was, now *pdc.Info) {
 	if d := now.Next.Diff(now.Base); d < 0 || d > n {
 		failf("I1: base %#x next %#x", uint32(now.Base), uint32(now.Next))
 	}
-	if now.Unsent < 0 || now.Unsent+int(now.Next.Diff(now.Base)) > int(n) {
+	if now.Unsent < 0 || now.Unsent+int(now.Next.Diff(now.Base)) > int(n)+queuedBehind {
 		failf("I1: %d unsent, base %#x next %#x", now.Unsent, uint32(now.Base), uint32(now.Next))
 	}
 	answered := now.PeerID != 0 // before, the peer may ask for another Start_PSN

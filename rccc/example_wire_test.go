@@ -54,7 +54,7 @@ func newStoryNode(addr netip.Addr, firstPDC pds.PDCID, firstCCC int) *storyNode 
 	table, err := pdc.NewTable(pdc.TableConfig{General: 0x4fff, FirstID: firstPDC})
 	check(err)
 	n.pdcs, err = pdc.NewManager(pdc.ManagerConfig{
-		Params: &pp, Table: table, CC: n.contexts, Contexts: n.ids, Memory: pdc.MemoryConfig{Chunks: 64},
+		Params: &pp, Table: table, CC: n.contexts, Contexts: n.ids, Memory: pdc.MemoryConfig{Chunks: 80},
 	})
 	check(err)
 	return n

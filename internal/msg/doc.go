@@ -26,7 +26,7 @@
 // decline the rest, left to the general way. The Endpoint of the root package uses both.
 //
 //	short way                            for                                  instead of
-//	Target.Follow, Record.Place          a request in the middle of a message Receive
+//	Target.Recent, Record.Place          a request in the middle of a message Receive
 //	Target.Expect, Take, and PutDefault  a request that passes                Receive
 //	Initiator.Middle                     headers in the middle of a message   PutHeader
 //	Initiator.Passing, Confirm           responses that say all is well       RxRsp, RxAck

@@ -72,7 +72,7 @@ type Expected struct {
 // [ModeROD] whose questions were all answered before: a packet of a write, or of a send
 // except the first. Otherwise Expect reports false, and the request is for Receive. Nothing
 // has changed: once the packet counts as arrived, [Target.Take] does the work of Receive.
-// near is as in [Target.Follow], the quicker call in the middle of a message.
+// near is as in [Target.Recent], the quicker call in the middle of a message.
 //
 //uetcc:hot
 func (t *Target) Expect(v *StandardView, near uint16, a Arrival, x *Expected) bool {

@@ -8,40 +8,44 @@ import "github.com/uetcc/uetcc/ses"
 // Such a packet need not be checked again while the objects of the first check are
 // unchanged. Each change begins a new epoch of the target.
 
-// Follow returns the message record of a request of [ModeRUD] or [ModeROD] in the middle
-// of a message, if an earlier request of the message has answered every question.
-// Otherwise Follow returns nil, and the request is for [Target.Receive]. Nothing has
-// changed: once the packet counts as arrived [Record.Place] does the work of Receive, and
-// the answer is the default response, see [PutDefault].
+// Recent returns the record of the message that a request of [ModeRUD] or [ModeROD] probably belongs to, or
+// another one. In the middle of a message, of which an earlier request has answered every question,
+// [Record.Repeats] and [Target.Continues] both hold. Otherwise the request is for [Target.Receive]. Nothing
+// has changed: once the packet counts as arrived [Record.Place] does the work of Receive, and the answer is
+// the default response, see [PutDefault]. All are in parts that are no calls, since this is done for nearly
+// every packet.
 //
-// near is the low 16 bits of a.Peer as given by the packet. near finds the message before
-// anything else is known about the peer; with a wrong near, Follow returns nil.
+// near is the low 16 bits of the peer as given by the packet: enough to find the message before anything
+// else is known about the peer. With a wrong near Repeats does not hold.
 //
-//uetcc:hot
-func (t *Target) Follow(v *StandardView, near uint16, a Arrival) *Record {
-	m := &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
-	if m.differs(v, v.head(), a.Peer) != 0 || m.epoch != t.epoch || m.length != v.requestLength() {
-		return nil
-	}
-	off, n := uint64(v.MessageOffset()), uint64(v.PayloadLength())
-	if n-1 >= uint64(t.mtu) || int(n) > a.Payload {
-		return nil
-	}
-	// The packet neither ends nor completes the message.
-	if off+n >= uint64(m.length) || n >= uint64(m.length-m.seen) {
-		return nil
-	}
-	return m
+//uetcc:hot inlines
+func (t *Target) Recent(near uint16) *Record {
+	return &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
 }
 
-// Place counts n bytes from offset off as arrived: PayloadLength and MessageOffset of the
-// request for which [Target.Follow] has just returned m. The bytes belong at address.
+// Repeats reports whether a packet of peer repeats the previous packet of m, but for the lengths.
 //
 //uetcc:hot inlines nobounds
-func (m *Record) Place(off, n uint32) (address, cookie uint64) {
-	m.seen += n
-	return m.base + uint64(off), m.cookie
+func (m *Record) Repeats(v *StandardView, peer uint64) bool { return m.differs(v, v.head(), peer) == 0 }
+
+// Continues reports whether a packet that repeats the previous packet of m, with n bytes from offset off on,
+// neither ends nor completes the message, and no object of the first check has changed.
+//
+//uetcc:hot inlines nobounds
+func (t *Target) Continues(m *Record, v *StandardView, off, n uint32, payload int) bool {
+	return m.epoch == t.epoch && m.length == v.requestLength() && n-1 < uint32(t.mtu) && int(n) <= payload &&
+		uint64(off)+uint64(n) < uint64(m.length) && n < m.length-m.seen
 }
+
+// Place counts n bytes as arrived: PayloadLength of a request that has just been found to continue m.
+//
+//uetcc:hot inlines nobounds
+func (m *Record) Place(n uint32) { m.seen += n }
+
+// At returns where bytes from offset off on belong.
+//
+//uetcc:hot inlines nobounds
+func (m *Record) At(off uint32) (address, cookie uint64) { return m.base + uint64(off), m.cookie }
 
 // differs returns 0 if a packet with this head repeats the previous packet of m, but for
 // the lengths. The comparison is a single expression, without branches.

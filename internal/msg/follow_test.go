@@ -19,15 +19,25 @@ type pairOfTargets struct {
 	followed, expected int
 }
 
+// follow is what the layer above makes of the parts: the record of the message that a packet continues.
+func (s *walkTarget) follow(v *StandardView, a Arrival) *Record {
+	m := s.Recent(uint16(a.Peer))
+	if !m.Repeats(v, a.Peer) || !s.Continues(m, v, v.MessageOffset(), uint32(v.PayloadLength()), a.Payload) {
+		return nil
+	}
+	return m
+}
+
 func (p *pairOfTargets) both(f func(*walkTarget)) { f(p.follows); f(p.judges) }
 
 func (p *pairOfTargets) send(r *ses.Request, a Arrival) {
 	var d, want Decision
 	p.judges.Receive(r, a, &want)
 	v := (*StandardView)(r.Standard.AppendTo(nil))
-	if m := p.follows.Follow(v, uint16(a.Peer), a); m != nil {
+	if m := p.follows.follow(v, a); m != nil {
 		p.followed++
-		address, cookie := m.Place(r.MessageOffset, uint32(r.PayloadLength))
+		m.Place(uint32(r.PayloadLength))
+		address, cookie := m.At(r.MessageOffset)
 		d = Decision{Action: ses.ActionPlace, Length: uint32(r.PayloadLength), Offset: r.MessageOffset, Address: address, Cookie: cookie}
 		var b [ses.ResponseLen]byte
 		PutDefault(&b, v)
@@ -155,7 +165,7 @@ func TestTargetEpochGoesRound(t *testing.T) {
 	require.Equal(t, uint32(1), s.epoch)
 	follows := func(i uint32) bool {
 		r, a := walkPacket(i)
-		return s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a) != nil
+		return s.follow((*StandardView)(r.Standard.AppendTo(nil)), a) != nil
 	}
 	require.False(t, follows(1), "of an epoch before")
 	require.Equal(t, ses.ActionPlace, s.send(1).Action)
@@ -171,7 +181,7 @@ func TestTargetFollowsNothingIntoAClosedQueue(t *testing.T) {
 	require.NoError(t, s.CloseIndex(0, s.ep, queueIndex))
 	r, a := walkPacket(1)
 	tagged(0)(&r, &a)
-	require.Nil(t, s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a))
+	require.Nil(t, s.follow((*StandardView)(r.Standard.AppendTo(nil)), a))
 }
 
 // Nor into one that an ordered send without a buffer has stopped.
@@ -183,7 +193,7 @@ func TestTargetFollowsNothingIntoAStoppedQueue(t *testing.T) {
 	follow := func() *Record {
 		r, a := walkPacket(2)
 		tagged(0)(&r, &a)
-		return s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a)
+		return s.follow((*StandardView)(r.Standard.AppendTo(nil)), a)
 	}
 	require.NotNil(t, follow())
 	ordered := func(r *ses.Request, a *Arrival) {
@@ -202,7 +212,7 @@ func TestTargetFollowsNothingOfAnOldGeneration(t *testing.T) {
 	_, err := s.Renew(0, s.ep, walkIndex)
 	require.NoError(t, err)
 	r, a := walkPacket(1)
-	require.Nil(t, s.Follow((*StandardView)(r.Standard.AppendTo(nil)), uint16(a.Peer), a))
+	require.Nil(t, s.follow((*StandardView)(r.Standard.AppendTo(nil)), a))
 }
 
 // Nor what was granted.

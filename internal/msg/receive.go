@@ -14,7 +14,7 @@ import (
 // The payload must be placed, or the data read, before the answer goes to the PDS; if
 // placing fails, call [Target.Fail] and use the new answer. Every call gives exactly one
 // answer: a response, a NACK, or none for a datagram. Receive does not allocate.
-// [Target.Follow] is quicker for most packets of long messages.
+// [Target.Recent] is quicker for most packets of long messages.
 //
 //uetcc:hot nobounds
 func (t *Target) Receive(r *ses.Request, a Arrival, d *Decision) {
@@ -215,7 +215,7 @@ func (t *Target) abandon(r *ses.Request, a *Arrival, d *Decision) {
 	t.drop(m)
 }
 
-// Fail replaces the decision of [Target.Receive], [Target.Follow] or [Target.Take] about a
+// Fail replaces the decision of [Target.Receive] or [Target.Take] about a
 // request, when the host did not take or give the data: code is the reason, from
 // [RCATInvalid] to [RCAMOFPInexact]. The whole message fails.
 func (t *Target) Fail(r *ses.Request, a Arrival, code ses.ReturnCode, d *Decision) {

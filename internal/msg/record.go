@@ -7,7 +7,7 @@ import "github.com/uetcc/uetcc/ses"
 // A Record is a target's state of a message of several packets, from the first arrival
 // until all have arrived, the initiator gives the message up, or the PDC ends.
 //
-// A packet like those before needs only the first cache line, see [Target.Follow].
+// A packet like those before needs only the first cache line, see [Target.Recent].
 type Record struct {
 	peer   uint64
 	base   uint64 // address of the message's first byte

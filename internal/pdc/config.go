@@ -57,7 +57,7 @@ func derive(c Config) (Params, error) {
 	if c.Start > StartExpected0RTT {
 		return Params{}, fmt.Errorf("%w: Start is %d, want at most %d", ErrConfig, c.Start, StartExpected0RTT)
 	}
-	p := Params{c: c, ranges: uint32(c.Range), mpr: uint8((c.Range + mprUnit - 1) / mprUnit), ackAll: c.AckTrigger}
+	p := Params{c: c, ranges: uint32(c.Range), room: uint32(c.Range) + rowLen, mpr: uint8((c.Range + mprUnit - 1) / mprUnit), ackAll: c.AckTrigger}
 	if n := c.OverrideMPRZero; n != 0 && n <= c.Range && c.Range < mprUnit {
 		p.mpr = 0
 	}

@@ -79,7 +79,7 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 	m.target.in.awaited = false
 	x.Most = 0
 	var cur *row
-	if most != 0 && x.Within && m.maySend(p) && !(m.p.c.InferLoss && w.missing(mem, acks)) {
+	if most != 0 && x.Within && w.mayStart() && m.maySend(p) && !(m.p.c.InferLoss && w.missing(mem, acks)) {
 		cur = &mem.row[w.current]
 		if !x.begin(cur, w.next%rowLen) {
 			x.alone(mem, cur, w.next%rowLen)
@@ -119,13 +119,13 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 	return p, acked
 }
 
-// maySend reports whether p has a new packet to send within the peer's window, nothing else to do, and
-// nobody to wait for but congestion control.
+// maySend reports whether p has nothing to do but to send new packets, and nobody to wait for but the
+// peer and congestion control.
 //
 //uetcc:hot
 func (m *Manager) maySend(p *PDC) bool {
-	const odd = flagInitiator | flagClearDue | flagRecovering | flagAsking
-	if p.flags&odd != flagInitiator || p.tx.control != 0 || !p.tx.mayStart() || m.sched.ctl.head != 0 || p.counted.beyond() == countedMany {
+	const odd = flagUnproven | flagClearDue | flagRecovering | flagAsking
+	if p.is(odd) || p.tx.control != 0 || m.sched.ctl.head != 0 || p.counted.beyond() == countedMany {
 		return false
 	}
 	return m.sched.data.len() == 0 || m.sched.onlyTurn(p)
@@ -210,9 +210,11 @@ func (m *Manager) takeRun(now int64, p *PDC, acks []*view.AckCC, most int) (n ui
 	}
 	limit := m.p.limit(acks[len(acks)-1].MPR())
 	if most != 0 {
+		if w.next == w.tail || int32(w.next-end) >= int32(limit) {
+			return 0
+		}
 		first, _, _ := mem.submitted(w.at(mem, w.next))
-		if q := *m.cc.Waiters(p.cc); int32(w.next-end) >= int32(limit) || first-x.from >= x.span ||
-			q != (ccc.Waiters{}) && q != (ccc.Waiters{Head: p.slot(), Tail: p.slot()}) {
+		if q := *m.cc.Waiters(p.cc); first-x.from >= x.span || q != (ccc.Waiters{}) && q != (ccc.Waiters{Head: p.slot(), Tail: p.slot()}) {
 			return 0
 		}
 	}

@@ -15,9 +15,9 @@ import (
 func TestFaultW2SYNOffsetsEnd(t *testing.T) {
 	g := newPair(t, pairConfig{cwnd: 1_500_000})
 	require.NoError(t, g.a.m.Begin(g.h))
-	n, err := g.a.m.SubmitRun(g.now, g.h, &Packet{Size: 1000, Next: pds.NextRequestStd}, defaultRange+1)
+	n, err := g.a.m.SubmitRun(g.now, g.h, &Packet{Size: 1000, Next: pds.NextRequestStd}, defaultRange+rowLen+1)
 	require.ErrorIs(t, err, ErrWindowFull)
-	require.Equal(t, defaultRange, n)
+	require.Equal(t, defaultRange+rowLen, n)
 	ws := g.send(g.a)
 	require.EqualValues(t, len(ws)-1, request(t, ws[len(ws)-1]).Info.PSNOffset())
 	require.Equal(t, defaultRange, len(ws))

@@ -130,10 +130,11 @@ type memory struct {
 	chunk []chunk  // likewise
 	ring  []uint32 // by PDC and word of the PSN's offset: the rows
 	bits  []uint64 // by PDC and word of the PSN: see far
-	words uint32   // of both for a PDC, a power of two, less 1
-	shift uint8    // the logarithm of a ring's length
 
-	reserve int     // the most events caused by one packet: every packet of a window fails, and a few about the PDC
+	words, farWords uint32 // of ring and bits for a PDC, powers of two, less 1
+	shift, farShift uint8  // the logarithms of the powers
+
+	reserve int     // the most events caused by one packet: every packet queued fails, and a few about the PDC
 	rtxAt   []int64 // by PDC, see sendWindow.rtxAt
 	trip    []trip  // by PDC
 
@@ -172,7 +173,7 @@ const (
 // fill gives zero fields the defaults.
 func (c *memoryConfig) fill() error {
 	err := cmp.Or(
-		fill("MemoryConfig.Chunks", &c.Chunks, max(min(c.pdcs, 1<<14), 2*(c.ranges/chunkLen+1)), maxChunks),
+		fill("MemoryConfig.Chunks", &c.Chunks, max(min(c.pdcs, 1<<14), 2*((c.ranges+rowLen)/chunkLen+1)), maxChunks),
 		fill("MemoryConfig.Responses", &c.Responses, min(max(c.pdcs, 2048), 1<<14), maxResponses),
 		fill("MemoryConfig.Events", &c.Events, 1024, maxEvents),
 		fill("MemoryConfig.LongResponses", &c.LongResponses, min(c.pdcs, 256), 65535),
@@ -201,9 +202,10 @@ func newMemory(c memoryConfig) (*memory, error) {
 		shortage: slab.Make[shortage](c.pdcs + 1),
 	}
 	ranges := max(c.ranges, defaultRange)
-	m.shift = uint8(bits.Len32(uint32(ranges-1) / rowLen))
-	m.words, m.reserve = 1<<m.shift-1, ranges+8
-	m.ring, m.bits = slab.Make[uint32]((c.pdcs+1)<<m.shift), slab.Make[uint64]((c.pdcs+1)<<m.shift)
+	room := ranges + rowLen
+	m.shift, m.farShift = uint8(bits.Len32(uint32(room-1)/rowLen)), uint8(bits.Len32(uint32(ranges-1)/rowLen))
+	m.words, m.farWords, m.reserve = 1<<m.shift-1, 1<<m.farShift-1, room+8
+	m.ring, m.bits = slab.Make[uint32]((c.pdcs+1)<<m.shift), slab.Make[uint64]((c.pdcs+1)<<m.farShift)
 	for i := len(m.row) - 1; i > 0; i-- {
 		m.putRow(uint32(i))
 	}

@@ -126,7 +126,7 @@ func (f *FastPath) Room(h Handle) (p *PDC, most int) {
 	if !p.is(flagInitiator) || m.mem.freeChunks() < ccc.RunMax/chunkLen+1 || w.tail >= psnClose-ccc.RunMax && m.p.c.LimitPSNRange {
 		return nil, 0
 	}
-	return p, int(m.p.ranges - (w.tail - w.base))
+	return p, int(m.p.room - (w.tail - w.base))
 }
 
 // SubmitBatch queues the packets of b on p, which has room: Begin and Submit of [Manager] for each. Those

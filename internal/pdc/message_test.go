@@ -314,7 +314,7 @@ func TestMemoryConfig(t *testing.T) {
 		require.ErrorIs(t, err, ErrConfig)
 		require.ErrorContains(t, err, "MemoryConfig."+field+" is")
 	}
-	for _, tc := range []struct{ pdcs, ranges, chunks int }{{1, 1024, 130}, {1000, 1024, 1000}, {60_000, 1024, 16_384}, {1, MaxRange, 4082}} {
+	for _, tc := range []struct{ pdcs, ranges, chunks int }{{1, 1024, 138}, {1000, 1024, 1000}, {60_000, 1024, 16_384}, {1, MaxRange, 4090}} {
 		m, err := newMemory(memoryConfig{pdcs: tc.pdcs, ranges: tc.ranges})
 		require.NoError(t, err)
 		require.Equal(t, tc.chunks, m.freeChunks(), "%+v", tc)
@@ -323,7 +323,7 @@ func TestMemoryConfig(t *testing.T) {
 
 func TestEventsNotDrained(t *testing.T) {
 	g := established(t, pairConfig{memory: MemoryConfig{Events: 1, Chunks: 160}})
-	for g.a.m.mem.events.free() >= (defaultRange + 8) {
+	for g.a.m.mem.events.free() >= (defaultRange + rowLen + 8) {
 		g.a.m.mem.events.push(Event{})
 	}
 	var r Result
@@ -412,7 +412,7 @@ func TestSubmitRun(t *testing.T) {
 		require.Equal(t, uint64(7+i), g.a.m.mem.handle(r, at))
 	}
 	require.EqualValues(t, 4160, p.unsubmitted)
-	room := int(g.a.m.p.ranges) - 4
+	room := int(g.a.m.p.ranges) + rowLen - 4
 	n, err = g.a.m.SubmitRun(0, g.h, &Packet{Handle: 11, Size: 4160, Next: pds.NextRequestStd}, room+5)
 	require.ErrorIs(t, err, ErrWindowFull)
 	require.Equal(t, room, n)

@@ -126,7 +126,7 @@ func TestNegotiation(t *testing.T) {
 func TestNoopErrors(t *testing.T) {
 	g := newPair(t, pairConfig{Config: Config{Range: 4}})
 	require.ErrorIs(t, g.a.m.Noop(g.h^1<<31), ErrUnknown)
-	for range 4 {
+	for range 4 + rowLen {
 		require.NoError(t, g.a.m.Noop(g.h))
 	}
 	require.ErrorIs(t, g.a.m.Noop(g.h), ErrWindowFull)

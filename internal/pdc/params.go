@@ -20,6 +20,7 @@ type Params struct {
 	c Config // with the defaults filled in
 
 	ranges uint32 // Range
+	room   uint32 // packets queued and not released, at most: Range, and a row that waits behind
 	mpr    uint8  // announced
 	ackAll int64  // trigger in effect
 

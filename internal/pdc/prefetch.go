@@ -5,6 +5,7 @@ package pdc
 import (
 	"unsafe"
 
+	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -12,7 +13,7 @@ import (
 // target needs only the second. The addresses are for prefetching: with thousands of PDCs
 // in use a packet waits for memory most of the time. Lines reads nothing of the PDC.
 //
-// Lines, EndLines, PacketLines and SubmitLines panic on an id beyond the table; id 0, of no PDC, is
+// Lines, EndLines, PacketLines, SubmitLines and RowLine panic on an id beyond the table; id 0, of no PDC, is
 // allowed.
 //
 //uetcc:hot inlines
@@ -40,13 +41,22 @@ func (f *FastPath) PacketLines(id uint16) (first, current, acked, sent uintptr) 
 		uintptr(unsafe.Pointer(w.lowest(f.mem))), uintptr(unsafe.Pointer(w.upcoming(f.mem)))
 }
 
-// SubmitLines returns the addresses of further memory for [Manager.SubmitRun], of which the
-// second is right for a Range of up to 1,024 PSNs. Nothing of the PDC is read.
+// SubmitLines returns the addresses of further memory for [Manager.SubmitRun]. The last two hold what
+// RowLine returns with a Range of up to 1,024 PSNs. Nothing of the PDC is read.
 //
 //uetcc:hot
-func (f *FastPath) SubmitLines(id uint16) (pdc, ring uintptr) {
-	p := &f.pdc[id]
-	return uintptr(unsafe.Pointer(&p.unsubmitted)), uintptr(unsafe.Pointer(f.mem.rowAt(id, 0)))
+func (f *FastPath) SubmitLines(id uint16) (pdc, ring, ringEnd uintptr) {
+	p, at := &f.pdc[id], f.mem.rowAt(id, 0)
+	ring = uintptr(unsafe.Pointer(at))
+	return uintptr(unsafe.Pointer(&p.unsubmitted)), ring, ring + prefetch.Line
+}
+
+// RowLine returns the address of the place for the row of the packet queued next. The lines of Lines are
+// read.
+//
+//uetcc:hot inlines
+func (f *FastPath) RowLine(id uint16) uintptr {
+	return uintptr(unsafe.Pointer(f.mem.rowAt(id, f.pdc[id].tx.tail)))
 }
 
 // Upcoming returns the PDCs that are next to send in [Manager.Transmit], at most n. With

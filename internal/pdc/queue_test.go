@@ -96,11 +96,13 @@ func TestLinesAreThoseOfThePDC(t *testing.T) {
 	require.Equal(t, []uintptr{
 		at(mem.record(&mem.row[p.tx.first], p.tx.base%rowLen)), at(mem.record(&mem.row[p.tx.current], p.tx.next%rowLen)),
 	}, []uintptr{acked, sent})
-	pdc, ring := m.SubmitLines(id)
-	require.Equal(t, []uintptr{at(&p.unsubmitted), at(mem.rowAt(p.tx.slot, 0))}, []uintptr{pdc, ring})
+	pdc, ring, ringEnd := m.SubmitLines(id)
+	require.Equal(t, []uintptr{at(&p.unsubmitted), at(mem.rowAt(p.tx.slot, 0)), at(mem.rowAt(p.tx.slot, defaultRange))}, []uintptr{pdc, ring, ringEnd})
+	require.Equal(t, at(mem.rowAt(p.tx.slot, p.tx.tail)), m.RowLine(id))
 	m.Lines(0)
 	m.PacketLines(0)
 	m.SubmitLines(0)
+	m.RowLine(0)
 }
 
 // pauses is an algorithm that allows one packet at a time, a microsecond after the

@@ -68,7 +68,9 @@ type far struct {
 func (m *memory) far(p *PDC) far { return far{m, p.slot()} }
 
 // at is the place in the ring of the word for psn.
-func (f far) at(psn pds.PSN) uint32 { return uint32(f.slot)<<(f.m.shift%32) | uint32(psn)/64&f.m.words }
+func (f far) at(psn pds.PSN) uint32 {
+	return uint32(f.slot)<<(f.m.farShift%32) | uint32(psn)/64&f.m.farWords
+}
 
 // word returns the word of the ring for psn. Few packets need the ring, and other
 // packets should be quick: word stays out of line.
@@ -153,7 +155,7 @@ func (w *recvWindow) OOO(f far) int {
 // countFar returns the number of bits in the ring.
 func (w *recvWindow) countFar(f far) (n int) {
 	first := (w.edge + nearLen) / 64
-	for i := range min((w.high-first*64)/64+1, pds.PSN(f.m.words)+1) {
+	for i := range min((w.high-first*64)/64+1, pds.PSN(f.m.farWords)+1) {
 		n += bits.OnesCount64(*f.word((first + i) * 64))
 	}
 	return n

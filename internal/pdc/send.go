@@ -12,7 +12,7 @@ import (
 
 // Errors of submitting packets.
 var (
-	// ErrWindowFull: as many packets as are tracked are not released yet.
+	// ErrWindowFull: Config.Range packets, and 64 more that wait to be sent, are not released yet.
 	ErrWindowFull = errors.New("pdc: window of the PDC is full")
 
 	// ErrNoMemory: the manager's memory for packets is used up, no context of congestion
@@ -27,7 +27,7 @@ var (
 // A sendWindow keeps the packets sent and to be sent in one direction of a PDC. PSNs are
 // given when a packet is queued, so one window holds both:
 //
-//	base <= next <= tail <= base+range      (offsets from start)
+//	base <= next <= base+range, next <= tail <= base+room   (offsets from start)
 //	[base, next) sent and not released, [next, tail) not sent yet
 //	CLEAR_tx = base-1
 //	bit x%64 of acked of x's row is set iff x in [base, next) has arrived or is released
@@ -110,7 +110,7 @@ func (w *sendWindow) upcoming(m *memory) *packet { return &m.chunk[w.sends].pack
 //
 //uetcc:hot
 func (w *sendWindow) push(p *Params, m *memory, handle uint64, size uint16, k kind) error {
-	if w.tail-w.base >= p.ranges {
+	if w.tail-w.base >= p.room {
 		return ErrWindowFull
 	}
 	r, i := w.at(m, w.tail)
@@ -190,7 +190,7 @@ func (w *sendWindow) open(m *memory) *row {
 //uetcc:hot
 func (w *sendWindow) more(p *Params, m *memory, n uint32) uint32 {
 	r, i := w.at(m, w.tail-1)
-	n = min(n, chunkLen-1-i%chunkLen, p.ranges-(w.tail-w.base))
+	n = min(n, chunkLen-1-i%chunkLen, p.room-(w.tail-w.base))
 	if r.size == 0 {
 		h, last := m.handle(r, i), m.record(r, i)
 		for j := range n {

@@ -83,10 +83,16 @@ type sendRig struct {
 	size uint16 // of what is pushed
 }
 
+// sendRigChunks is memory for a window of two laps.
+const sendRigChunks = (widest + rowLen) / chunkLen
+
+// widest is the least range with which the packets queued fill the ring of rows.
+const widest = 2*defaultRange - rowLen
+
 func newSendRig(t *testing.T, start pds.PSN, n int, seed uint64) *sendRig {
 	p, err := NewParams(Config{Range: n})
 	require.NoError(t, err)
-	m, err := newMemory(memoryConfig{MemoryConfig: MemoryConfig{Chunks: defaultRange / chunkLen, Events: 64}, pdcs: 1})
+	m, err := newMemory(memoryConfig{MemoryConfig: MemoryConfig{Chunks: sendRigChunks, Events: 64}, pdcs: 1, ranges: n})
 	require.NoError(t, err)
 	g := &sendRig{t: t, r: rand.New(rand.NewPCG(seed, 7)), p: p, d: newDumbSender(), m: m}
 	g.w.Init(&g.p, g.m, 1, start)
@@ -98,7 +104,7 @@ func (g *sendRig) push() {
 		g.size = uint16(100 + g.r.IntN(4000)) // packets alike in a row, mostly
 	}
 	err := g.w.push(&g.p, g.m, uint64(g.d.tail), g.size, 0)
-	if g.d.tail-g.d.base >= int64(g.p.c.Range) {
+	if g.d.tail-g.d.base >= int64(g.p.c.Range)+rowLen {
 		require.ErrorIs(g.t, err, ErrWindowFull)
 		return
 	}
@@ -227,7 +233,7 @@ func (g *sendRig) checkMemory() {
 
 func TestSendWindowAgainstModel(t *testing.T) {
 	for i, start := range wrapStarts {
-		for _, n := range []int{1, 8, 130, 1024} {
+		for _, n := range []int{1, 8, 130, 1024, widest} {
 			t.Run(fmt.Sprintf("%#x/%d", uint32(start), n), func(t *testing.T) {
 				g := newSendRig(t, start, n, uint64(i*10+n))
 				steps := []func(){g.push, g.push, g.push, g.send, g.send, g.send, g.lose, g.resend, g.ack}
@@ -240,7 +246,7 @@ func TestSendWindowAgainstModel(t *testing.T) {
 				}
 				g.check()
 				g.w.free(g.m)
-				require.Equal(t, defaultRange/chunkLen, g.m.freeChunks(), "all chunks are back")
+				require.Equal(t, sendRigChunks, g.m.freeChunks(), "all chunks are back")
 			})
 		}
 	}
@@ -344,14 +350,16 @@ func TestSendWindowAllocs(t *testing.T) {
 // In a window as wide as it can be a row holds packets of two laps of the ring, whose
 // handles do not go on from each other: sent or not, each keeps its own.
 func TestSendWindowOfTwoLaps(t *testing.T) {
-	for _, sent := range []int{100, defaultRange} {
+	const full = widest + rowLen
+	for _, sent := range []int{100, widest} {
 		for _, first := range []int{1, 15, 16, 40, 63} {
-			g := newSendRig(t, 0xffff_ff00, defaultRange, 1)
+			g := newSendRig(t, 0xffff_ff00, widest, 1)
+			require.EqualValues(t, full, g.m.lap())
 			g.size = 1000
-			for g.d.tail < defaultRange {
+			for g.d.tail < full {
 				err := g.w.push(&g.p, g.m, uint64(g.d.tail), g.size, 0)
 				require.NoError(t, err)
-				g.d.tail += 1 + int64(g.w.more(&g.p, g.m, defaultRange))
+				g.d.tail += 1 + int64(g.w.more(&g.p, g.m, full))
 			}
 			for range sent {
 				sendNext(&g.w, &g.p, g.m, 1)
@@ -372,8 +380,8 @@ func TestSendWindowOfTwoLaps(t *testing.T) {
 				r, i := g.w.at(g.m, off)
 				h, size, _ := g.m.submitted(r, i)
 				want := uint64(off)
-				if off >= defaultRange {
-					want = 7000 + uint64(off) - defaultRange
+				if off >= full {
+					want = 7000 + uint64(off) - full
 				}
 				require.Equal(t, want, h)
 				require.EqualValues(t, 1000, size)

@@ -18,7 +18,7 @@ func TestControlPacketLeavesRoom(t *testing.T) {
 	for _, direct := range []bool{true, false} {
 		g := established(t, pairConfig{Config: Config{Range: 4}})
 		require.NoError(t, g.a.m.Noop(g.h))
-		g.submit(1, 3)
+		g.submit(1, 3+rowLen)
 		ws := g.send(g.a)
 		require.Len(t, ws, 4)
 		acks := g.giveAll(ws)
@@ -26,11 +26,11 @@ func TestControlPacketLeavesRoom(t *testing.T) {
 		if !direct {
 			acked = acks[len(acks)-1:] // CACK includes it
 		}
-		_, err := g.a.m.Submit(g.now, g.h, Packet{Handle: 4, Size: 4160, Next: pds.NextRequestStd})
+		_, err := g.a.m.Submit(g.now, g.h, Packet{Handle: 4 + rowLen, Size: 4160, Next: pds.NextRequestStd})
 		require.ErrorIs(t, err, ErrWindowFull)
 		g.giveAll(acked)
 		require.Equal(t, []uint64{0}, g.a.take(EventRoom))
-		_, err = g.a.m.Submit(g.now, g.h, Packet{Handle: 4, Size: 4160, Next: pds.NextRequestStd})
+		_, err = g.a.m.Submit(g.now, g.h, Packet{Handle: 4 + rowLen, Size: 4160, Next: pds.NextRequestStd})
 		require.NoError(t, err)
 	}
 }

@@ -88,8 +88,9 @@ func (m *memory) isOpen(p *PDC, t *Taken) bool {
 //
 //uetcc:hot inlines nobounds
 func (t *target) taken(now int64, p *PDC, clear pds.PSN) {
-	t.stats.Received++
-	t.stats.Requests++
+	s := t.stats
+	s.Received++
+	s.Requests++
 	t.in.awaited = false
 	p.activeAt = now
 	p.rx.released(clear)

@@ -25,8 +25,9 @@ type Config struct {
 	// Range is how many PSNs are tracked in each direction, 1 to [MaxRange] (default
 	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up, see OverrideMPRZero. It should be no
 	// less than what peers have as DefaultMPR: of a SYN packet beyond it nothing can be kept.
-	// A path is filled by as many packets as it takes in a round trip. Each PDC has 12 bytes
-	// for 64 PSNs, in memory that is not touched before it is used.
+	// A path is filled by as many packets as it takes in a round trip. Each PDC has 16 bytes
+	// for 64 PSNs, in memory that is not touched before it is used. Behind a full
+	// window up to 64 packets more are taken, and wait.
 	Range int
 
 	// DefaultMPR is the peer's range until an ACK_CC announces a new range or the peer refuses a
@@ -155,7 +156,7 @@ type Config struct {
 type MemoryConfig struct {
 	// Chunks is records of sent packets in units of 16, each 576 bytes, up to 2^24; 0 means 1 for
 	// each PDC, at most 16,384, and at least enough for two PDCs with a full window of
-	// Config.Range. A sixteenth more is for the packets that close PDCs.
+	// Config.Range and what waits behind. A sixteenth more is for the packets that close PDCs.
 	Chunks    int
 	Responses int // stored responses besides one for each PDC alone, up to 2^24; 0 means 1 for each PDC, 2,048 to 16,384
 	Events    int // room for events beyond a single packet's, up to 2^24; 0 means 1024
