@@ -185,7 +185,10 @@ func (w *Window) SampleBase(p *Params, rtt int64) {
 
 // lowerByProbe is lowerBase by the sample of a small packet.
 func (w *Window) lowerByProbe(p *Params, rtt int64) {
-	if p.profile != ProfileAdaptive || !w.doubts(rtt, p.lacks(1, adaptiveTree-1)) {
+	if p.profile == ProfileAdaptive {
+		rtt = full(rtt, p.lacks(1, adaptiveTree-1))
+	}
+	if rtt < w.base {
 		w.lowerBase(p, rtt)
 	}
 }
