@@ -11,9 +11,9 @@ import (
 // an algorithm of the user's. If not, the reason follows from the state: ReasonWindow in StateActive,
 // else ReasonBacklog.
 func (m *Manager) classify(c *Context) {
-	c.how = 0
+	c.how &= howNew
 	if !m.runs || !m.p.window || m.p.credit || c.mode != ModeEnforce || c.rec.custom {
-		c.how = howAny
+		c.how |= howAny
 	}
 	if m.listens {
 		c.how |= howFeeds
@@ -30,6 +30,7 @@ const (
 	howAny    how = 1 << iota // more than the window has a say
 	howFeeds                  // path choice takes feedback in, or a port is down
 	howFixed                  // a PDC takes no part in path choice
+	howNew                    // no data yet, of which the window is to hear
 	howShared                 // of one event: not the context alone counts for the PDC
 )
 

@@ -303,6 +303,45 @@ func TestAdaptiveProbeOfABusyPath(t *testing.T) {
 	}
 }
 
+// Of a transfer that takes more than two round trips two packets go first, three of another and of one with a
+// hundred packets to go, or whatever the configuration says. After a first round trip without delay
+// there is no difference left.
+func TestAdaptiveBegin(t *testing.T) {
+	const mtu = 4200
+	for _, tc := range []struct{ initial, packets, first int64 }{
+		{0, 1, 3}, {0, 3, 3}, {0, 6, 3}, {0, 7, 2}, {0, 64, 2}, {0, 99, 2}, {0, 100, 3}, {0, 1000, 3}, {8 * mtu, 64, 8},
+	} {
+		for _, late := range []int64{0, 6_000} {
+			p := must(t, nscc.Config{
+				LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: mtu, Profile: nscc.ProfileAdaptive, InitialCwnd: tc.initial,
+			})
+			var w nscc.Window
+			w.Init(p, 0)
+			w.Begin(p, tc.packets*mtu)
+			require.Equal(t, tc.first*mtu, w.Cwnd(), "%+v", tc)
+			n := w.OnSendRun(p, mtu, 100)
+			w.Begin(p, 64*mtu)
+			require.Equal(t, tc.first*mtu, w.Cwnd(), "in flight: %+v", tc)
+			for i := range int64(n) {
+				w.OnACK(p, 12_000+i*400+late, nscc.Ack{Bytes: mtu, RTT: 12_000 + late})
+				w.OnSendRun(p, mtu, 100)
+			}
+			switch {
+			case late == 0 && tc.initial == 0:
+				require.GreaterOrEqual(t, w.Cwnd(), int64(9*mtu), "%+v", tc)
+				require.LessOrEqual(t, w.Cwnd(), int64(10*mtu), "%+v", tc)
+			case tc.first == 2:
+				require.LessOrEqual(t, w.Cwnd(), int64(6*mtu), "%+v", tc)
+			}
+		}
+	}
+	p := must(t, nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: mtu, Trimming: true})
+	var w nscc.Window
+	w.Init(p, 0)
+	w.Begin(p, 64*mtu)
+	require.Equal(t, int64(225_000), w.Cwnd())
+}
+
 // TestAdaptiveFirstSampleIsNotTheShortest hands the first samples to a window at its smallest,
 // long after it was made: none may find a base round trip that no packet had.
 func TestAdaptiveFirstSampleIsNotTheShortest(t *testing.T) {
