@@ -29,7 +29,7 @@ const (
 	adaptiveLoss   = 7. / 10 // of the window is left when queues overflow
 	adaptiveLinks  = 2       // a packet is stored and forwarded once at least
 	adaptiveTree   = 6       // links of a fat tree of three tiers
-	adaptiveDoubt  = 4       // a sample / adaptiveDoubt is a good part
+	adaptiveDoubt  = 4       // the base / adaptiveDoubt is a good part
 
 	// adaptiveAsks: below so many times the bytes a destination collects before answering, each
 	// packet asks for an answer. A window of one and a half bandwidth-delay products has room for
@@ -176,15 +176,12 @@ func (p *Params) unsure(n int64) int64 {
 	return p.lacks(n, adaptiveTree-adaptiveLinks)
 }
 
-// full is the round trip of a full packet by a sample that a full packet may exceed by unsure: longer by as
-// much where a good part of the sample depends on the number of links. At 10 Gb/s and 8 us, in a fat
-// tree, small packets brought the base down from 28 us to 14 to 21, full packets were late for ever, and a
-// permutation took 7.4 times the ideal time.
-func full(rtt, unsure int64) int64 {
-	if unsure > rtt/adaptiveDoubt {
-		return rtt + unsure
-	}
-	return rtt
+// doubts reports whether a sample below the base says no more than that the packet was small: the base is
+// that of a full packet on more links, and a good part of the base depends on their number. At 10 Gb/s and
+// 8 us, in a fat tree, small packets brought the base down from 28 us to 14 to 21, full packets were late
+// for ever, and a permutation took 7.4 times the ideal time.
+func (w *Window) doubts(rtt, unsure int64) bool {
+	return unsure > w.base/adaptiveDoubt && rtt+unsure >= w.base
 }
 
 // targetAdaptive is the target delay: TargetQdelay scaled from the configured to the found base
@@ -230,10 +227,7 @@ func (w *Window) learn(p *Params, now, rtt, unsure int64) {
 	first := !w.trigger
 	w.trigger = true
 	switch {
-	case full(rtt, unsure) < w.base, first && (p.guess || rtt > w.base+adaptiveWrong*w.targetAdaptive(p)):
-		if f := full(rtt, unsure); f < w.base {
-			rtt = f
-		}
+	case rtt < w.base && !w.doubts(rtt, unsure), first && (p.guess || rtt > w.base+adaptiveWrong*w.targetAdaptive(p)):
 		w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
 		w.lastAdjust, w.lastSample = w.trusts(p, now), rtt
 	case rtt < w.base+w.targetAdaptive(p):
