@@ -16,7 +16,7 @@ type Network uint8
 // The networks.
 const (
 	// NetworkUnknown is any network: unmeasured, maybe dropping, maybe marking. Windows
-	// start with three packets and follow [nscc.ProfileAdaptive], and losses are inferred. Where
+	// start with two or three packets and follow [nscc.ProfileAdaptive], and losses are inferred. Where
 	// CC.NSCC.BaseRTT is 0, the first round trip is taken.
 	NetworkUnknown Network = iota
 

@@ -28,7 +28,7 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	}
 	c := &at.context
 	c.add(delta)
-	if c.how&howAny == 0 {
+	if c.how&(howAny|howNew) == 0 {
 		if c.state == StateActive && !c.rec.wait(now) {
 			m.carry(c, now)
 		} else {
@@ -40,6 +40,10 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 			m.become(c, state)
 		}
 		return
+	}
+	if c.how&howNew != 0 {
+		c.how &^= howNew
+		c.window.Begin(&m.p.nscc, c.waits)
 	}
 	c.evaluate(m.p, now)
 	m.settle(c, now)

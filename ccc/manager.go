@@ -161,6 +161,9 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	}
 	c.Init(m.p, now, baseRTT)
 	c.rec.handle, c.rec.last = h, now
+	if m.p.window {
+		c.how = howNew
+	}
 	if m.ledgers[i] = (ledger{}); m.extra.due != nil {
 		m.extra.waited[i] = [reasons]int64{}
 	}

@@ -274,6 +274,33 @@ func TestManagerSend(t *testing.T) {
 	}
 }
 
+// The window of a context hears how much there is to send before the first packet, whoever has a say beside
+// the window, in each life of the context anew, and once.
+func TestManagerBeginsWithWhatThereIsToSend(t *testing.T) {
+	c := chapterFabric()
+	c.NSCC.Trimming, c.NSCC.Profile = false, nscc.ProfileAdaptive
+	for _, control := range []Control{ControlNSCC, ControlBoth} {
+		for _, packets := range []int64{3, 20, 200} {
+			c.Control = control
+			m := newManager(t, ManagerConfig{Params: testParams(t, c), Contexts: 4, PDCs: 4})
+			for range 2 {
+				h := alone(t, m, 1, 0)
+				first := int64(3)
+				if packets == 20 {
+					first = 2
+				}
+				for _, more := range []int64{packets, 20} {
+					m.OnNewData(h, 0, more*mtu)
+					require.Equal(t, first*mtu, m.Context(h).Cwnd(), "%v, %d packets", control, packets)
+				}
+				m.OnWithdraw(h, 0, (packets+20)*mtu)
+				freed, _ := m.Unbind(h, 0)
+				require.Equal(t, h, freed)
+			}
+		}
+	}
+}
+
 // Clocks that stand still, jump, or run backwards change decisions at most.
 func TestManagerOddClocks(t *testing.T) {
 	f := chapterFabric()

@@ -11,11 +11,11 @@ import (
 // user's. If not, the reason follows from the state, or in ModeObserve from the window: ReasonWindow or
 // ReasonBacklog.
 func (m *Manager) classify(c *Context) {
-	c.how = 0
+	c.how &= howNew
 	if !m.runs || !m.p.window || m.p.credit || c.mode == ModeOff || c.rec.custom {
-		c.how = howAny
+		c.how |= howAny
 	} else if c.mode == ModeObserve {
-		c.how = howObserves
+		c.how |= howObserves
 	}
 	if m.listens {
 		c.how |= howFeeds
@@ -32,6 +32,7 @@ const (
 	howAny      how = 1 << iota // more than the window has a say
 	howFeeds                    // path choice takes feedback in, or a port is down
 	howFixed                    // a PDC takes no part in path choice
+	howNew                      // no data yet, of which the window is to hear
 	howShared                   // of one event: not the context alone counts for the PDC
 	howObserves                 // the window refuses nothing
 

@@ -11,6 +11,10 @@ import "math"
 
 const (
 	adaptiveFirst  = 3       // packets of the first window, and of the smallest ceiling
+	adaptiveBegin  = 2       // packets of the first window of transfers of more than adaptiveFew packets,
+	adaptiveFew    = 6       // which take two round trips, and fewer than adaptiveMany
+	adaptiveMany   = 100     // with one lost in a hundred at worst
+	adaptiveJump   = 6       // packets of the window at the first acknowledgement, if that comes without delay
 	adaptiveFast   = 2       // bytes added by each byte without delay while the path is empty
 	adaptiveShare  = 64      // a round trip without delay adds a bandwidth-delay product / adaptiveShare
 	adaptiveRounds = 8       // round trips that prove the base too short
@@ -85,6 +89,19 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 	w.cwnd = min(w.cwnd, int64(w.maxWnd))
 }
 
+// Begin tells a window that nothing has been sent of yet how many bytes wait. With ProfileAdaptive a
+// transfer that needs more than two round trips, but for which each lost packet counts, begins with a packet less than
+// others, and makes up at the first acknowledgement unless that is late: 64 senders at once of 3
+// packets each overflowed a queue for 144, so of 256 KiB each 1.1 % were dropped, of 64 KiB 4.4 %.
+func (w *Window) Begin(p *Params, waiting int64) {
+	if p.begin != 0 && waiting > adaptiveFew*p.mtu && waiting < adaptiveMany*p.mtu && w.run == fastOn && w.inflight == 0 {
+		w.cwnd, w.run = min(w.cwnd, p.begin), begun
+	}
+}
+
+// begun is Window.run from Begin until the first acknowledgement, of no fewer bytes than a header.
+const begun = fastOn + 1
+
 // peak is the most that has been in flight in the present round trip or the last: an unused window
 // does not grow. Acknowledgements in a row find less and less in flight. A window without room for an
 // MTU is used, whatever the size of the packets: with a packet of 104 bytes in flight a window of one
@@ -112,6 +129,9 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 		none = near + p.burst
 	}
 	if w.qdelay < none {
+		if w.run == begun && w.qdelay < max(target/adaptiveDeep, p.burst) {
+			w.cwnd, w.achieved, peak = adaptiveJump*p.mtu, adaptiveJump*p.mtu, adaptiveJump*p.mtu
+		}
 		if w.run += n; w.run > adaptiveClean*w.cwnd {
 			w.run |= fastOn
 			if w.cwnd >= (1+adaptiveFast)*peak {

@@ -39,6 +39,24 @@ func Example() {
 	// window: 171038 last action: considered
 }
 
+// On a network that may drop, a transfer that takes several round trips begins with a packet less.
+func ExampleWindow_Begin() {
+	params, err := nscc.NewParams(nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 12_000, MTU: 4096, Profile: nscc.ProfileAdaptive})
+	if err != nil {
+		panic(err)
+	}
+	for _, waiting := range []int64{10_000, 262_144} {
+		var w nscc.Window
+		w.Init(&params, 0)
+		w.Begin(&params, waiting)
+		fmt.Println(w.Cwnd()/params.MTU(), "packets")
+	}
+
+	// Output:
+	// 3 packets
+	// 2 packets
+}
+
 // The target queueing delay of the specification, and that of the UET congestion chapters, which
 // have the two cases the other way round: set it as here to follow them.
 func ExampleTuning_targetQdelay() {

@@ -74,6 +74,7 @@ type Params struct {
 	hostDelay   int64   // ticks, of ProfileAdaptive, see Config.HostDelay
 	guess       bool    // the base round trip is one, see Config.Unmeasured
 	mostWnd     int64   // no ceiling of ProfileAdaptive is above
+	begin       int64   // bytes, the first window of a transfer that Window.Begin takes for a middling one; 0: none is
 	nominal     Constants
 }
 
@@ -253,6 +254,9 @@ func (c *Config) params(k Constants) Params {
 		baseRTT: c.BaseRTT, maxWnd: k.MaxWnd, initial: k.InitialCwnd,
 		ackTrigger: k.AckTrigger, linkRate: c.LinkRate,
 		alpha: k.alpha, fair: k.FairIncrease, nominal: k,
+	}
+	if c.Profile == ProfileAdaptive && c.InitialCwnd == 0 {
+		p.begin = adaptiveBegin * c.MTU
 	}
 	if c.ForgettingFilter {
 		p.gain = 0

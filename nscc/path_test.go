@@ -287,6 +287,74 @@ func TestAdaptiveSmallPacketsKeepTheBase(t *testing.T) {
 	}
 }
 
+// TestAdaptiveProbeOfABusyPath probes paths whose base round trip has been found in full packets, with some
+// queue: 40.0 us over slow spines at 2.5 Gb/s, 28.6 in a fat tree at 10. Probes of 9.0 and 12.1 us may have
+// passed many links, and full packets must not be late for ever: they took 3.3 and 8.1 times the ideal time.
+func TestAdaptiveProbeOfABusyPath(t *testing.T) {
+	for _, tc := range []struct{ rate, mtu, full, found, probe int64 }{
+		{2_500_000_000 / 8, 1128, 40_040, 40_500, 9_012}, {10_000_000_000 / 8, 4200, 28_601, 30_953, 12_111},
+	} {
+		p := must(t, nscc.Config{LinkRate: tc.rate, BaseRTT: 4 * tc.full, MTU: tc.mtu, Profile: nscc.ProfileAdaptive})
+		var w nscc.Window
+		w.Init(p, 0)
+		now := int64(0)
+		ack := func(rtt int64) {
+			now += rtt
+			w.OnSend(tc.mtu)
+			w.OnACK(p, now, nscc.Ack{Bytes: tc.mtu, RTT: rtt})
+		}
+		ack(tc.found)
+		w.SampleBase(p, tc.probe)
+		require.Less(t, w.BaseRTT(), tc.found)
+		for range 50 { // others' packets, for some time
+			ack(3 * tc.full)
+		}
+		for range 50 {
+			ack(tc.full)
+		}
+		require.Greater(t, w.Cwnd(), 3*tc.mtu, "%+v", tc)
+	}
+}
+
+// Of a transfer that takes more than two round trips two packets go first, three of another and of one with a
+// hundred packets to go, or whatever the configuration says. After a first round trip without delay
+// there is no difference left.
+func TestAdaptiveBegin(t *testing.T) {
+	const mtu = 4200
+	for _, tc := range []struct{ initial, packets, first int64 }{
+		{0, 1, 3}, {0, 3, 3}, {0, 6, 3}, {0, 7, 2}, {0, 64, 2}, {0, 99, 2}, {0, 100, 3}, {0, 1000, 3}, {8 * mtu, 64, 8},
+	} {
+		for _, late := range []int64{0, 6_000} {
+			p := must(t, nscc.Config{
+				LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: mtu, Profile: nscc.ProfileAdaptive, InitialCwnd: tc.initial,
+			})
+			var w nscc.Window
+			w.Init(p, 0)
+			w.Begin(p, tc.packets*mtu)
+			require.Equal(t, tc.first*mtu, w.Cwnd(), "%+v", tc)
+			n := w.OnSendRun(p, mtu, 100)
+			w.Begin(p, 64*mtu)
+			require.Equal(t, tc.first*mtu, w.Cwnd(), "in flight: %+v", tc)
+			for i := range int64(n) {
+				w.OnACK(p, 12_000+i*400+late, nscc.Ack{Bytes: mtu, RTT: 12_000 + late})
+				w.OnSendRun(p, mtu, 100)
+			}
+			switch {
+			case late == 0 && tc.initial == 0:
+				require.GreaterOrEqual(t, w.Cwnd(), int64(9*mtu), "%+v", tc)
+				require.LessOrEqual(t, w.Cwnd(), int64(10*mtu), "%+v", tc)
+			case tc.first == 2:
+				require.LessOrEqual(t, w.Cwnd(), int64(6*mtu), "%+v", tc)
+			}
+		}
+	}
+	p := must(t, nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: mtu, Trimming: true})
+	var w nscc.Window
+	w.Init(p, 0)
+	w.Begin(p, 64*mtu)
+	require.Equal(t, int64(225_000), w.Cwnd())
+}
+
 // TestAdaptiveFirstSampleIsNotTheShortest hands the first samples to a window at its smallest,
 // long after it was made: none may find a base round trip that no packet had.
 func TestAdaptiveFirstSampleIsNotTheShortest(t *testing.T) {
