@@ -15,7 +15,7 @@ import (
 // keys in random order.
 func typedTables(b testing.TB, n int) (*pdc.Table, []pdc.TargetKey, []pds.PDCID) {
 	b.Helper()
-	t, err := pdc.NewTable(pdc.TableConfig{General: n, FirstID: 1})
+	t, err := pdc.NewTable(pdc.TableConfig{General: n, Seed: 1, FirstID: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
