@@ -301,7 +301,7 @@ var sourceOptions = func() (all []job) {
 	for _, o := range []struct {
 		name string
 		goal float64
-	}{{"inferloss", 1.3}, {"reps", 1.3}, {"bitmap", 1.3}, {"growonlyfull", 1.3}, {"algorithm", 1.6}, {"observe", 1.3}, {"rod", 1.3}, {"rccc", 2}} {
+	}{{"inferloss", 1.3}, {"reps", 1.3}, {"bitmap", 1.3}, {"growonlyfull", 1.3}, {"algorithm", 1.6}, {"observe", 1.3}, {"rod", 1.3}, {"readdata", 1.3}, {"rccc", 2}} {
 		for _, batch := range []string{"/batch=1", "/batch=32"} {
 			all = append(all, job{o.name + batch, "Option/" + o.name + batch, []rival{own("Option/default"+batch, o.goal)}})
 		}
