@@ -44,7 +44,8 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 			prepare(reply, r)
 			e.recv.receiveGeneralACK(now, in, r)
 		} else if settled(p, reply, r); y == nil && e.pds.Fast().Run().Within {
-			n = e.exchangedAnswers(now, p, 1, out)
+			e.answered(now, 1)
+			n = e.exchanged(now, p, nil, out)
 		} else if !y.Confirmed(e.pds.Fast().Run().Within, acked) {
 			e.settle(now, p, 0, in, r)
 		} else {
@@ -120,11 +121,11 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 		var acked uint32
 		if p, acked = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, most); p != nil {
 			if y == nil {
-				n = e.exchangedAnswers(now, p, k, out)
+				e.answered(now, k)
 			} else {
 				y.Confirmed(true, acked) // more is in flight
-				n = e.exchanged(now, p, y, out)
 			}
+			n = e.exchanged(now, p, y, out)
 			reply, r := reply[:k], r[:k]
 			for i := range r {
 				settled(p, &reply[i], &r[i])
@@ -239,8 +240,8 @@ func (e *Endpoint) offer(now int64, in *Datagram, out []Datagram) (y *msg.Middle
 	return y, roomy(out[:e.source.run(id, min(len(out), int(l.ahead), ccc.RunMax))])
 }
 
-// exchanged describes the packets sent of y by an Exchange, whose acknowledgements are settled, and
-// returns how many those are.
+// exchanged describes the packets sent of y by an Exchange, or without y of answers, whose acknowledgements
+// are settled, and returns how many those are.
 //
 //uetcc:hot
 func (e *Endpoint) exchanged(now int64, p *pdc.PDC, y *msg.Middle, out []Datagram) int {
@@ -249,18 +250,22 @@ func (e *Endpoint) exchanged(now int64, p *pdc.PDC, y *msg.Middle, out []Datagra
 		e.source.acked(now, p.Handle())
 		return 0
 	}
-	if e.describeMiddles(out[:n], p, 0, y); e.source.leads[id].sent(n) {
+	if y != nil {
+		e.describeMiddles(out[:n], p, 0, y)
+	} else {
+		e.describeEdges(out[:n], p, 0)
+	}
+	if e.source.leads[id].sent(n) {
 		e.source.goOn(now, &e.flows[id])
 	}
 	return n
 }
 
-// exchangedAnswers is exchanged where all packets are answers: those that the acknowledgements, so many,
-// tell of are over.
+// answered ends the answers that so many acknowledgements of an Exchange tell of.
 //
 //uetcc:hot
-func (e *Endpoint) exchangedAnswers(now int64, p *pdc.PDC, acks int, out []Datagram) int {
-	x, id := e.pds.Fast().Run(), p.Handle().ID()
+func (e *Endpoint) answered(now int64, acks int) {
+	x := e.pds.Fast().Run()
 	for i := 0; i < acks; {
 		n, last := x.Told(i)
 		for i++; i < acks; i++ {
@@ -272,11 +277,4 @@ func (e *Endpoint) exchangedAnswers(now int64, p *pdc.PDC, acks int, out []Datag
 		}
 		e.source.delivered(now, AnswerID(last)+1-AnswerID(n), n)
 	}
-	n := x.Sent
-	if n == 0 {
-		e.source.acked(now, p.Handle())
-	} else if e.describeEdges(out[:n], p, 0); e.source.leads[id].sent(n) {
-		e.source.goOn(now, &e.flows[id])
-	}
-	return n
 }

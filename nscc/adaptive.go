@@ -55,7 +55,7 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 		w.penalise(p, n, s.bits.pend())
 	}
 	round := now >= w.qaEnd
-	peak := w.peak(p, now)
+	peak := w.peak(p, now, round)
 	w.inflight = max(w.inflight-n, inflightMin)
 	w.ignored += uint64(n)
 	w.did(ActionNone)
@@ -103,11 +103,11 @@ func (w *Window) Begin(p *Params, waiting int64) {
 const begun = fastOn + 1
 
 // peak is the most that has been in flight in the present round trip or the last: an unused window
-// does not grow. Acknowledgements in a row find less and less in flight. A window without room for an
+// does not grow. round tells that the next one begins. Acknowledgements in a row find less and less in flight. A window without room for an
 // MTU is used, whatever the size of the packets: with a packet of 104 bytes in flight a window of one
 // full packet stayed so for good.
-func (w *Window) peak(p *Params, now int64) int64 {
-	if now >= w.qaEnd {
+func (w *Window) peak(p *Params, now int64, round bool) int64 {
+	if round {
 		w.qaEnd = now + w.base + w.qdelay
 		w.achieved, w.received = 0, w.achieved
 	}

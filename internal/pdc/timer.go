@@ -187,7 +187,7 @@ func (t *timers) idleAt(p *PDC) int64 {
 	case t.asksPeer(p):
 		return deadline.After(at, late)
 	}
-	return at - late
+	return at - late // since the question, so at twice IdleTime
 }
 
 // asksPeer reports whether p is a target that is to ask a silent peer.
