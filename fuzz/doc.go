@@ -66,10 +66,11 @@
 // # Runs so far
 //
 // Fresh seeds, on the evening of 29 November 2026: contexts from 396,000,000 on (1,500 seeds, 11,382,650 packets) and 401,500,000 on
-// (3,000, 22,716,327 packets) without a failure, from 398,000,000 on (4,000, 30,435,852 packets) with two, both "mangled" and not mended:
-// in 398,002,419 (I7) congestion control has 255 bytes more in flight than the packets say, in 398,002,815 (I10) a CLEAR_REQ is one too
-// many. Since 64 packets wait behind a full window; the seeds passed before. Endpoints from 397,000,000 on (1,500, 12,749,029
-// packets) and 399,000,000 on (4,000, 33,357,864 packets): no failure.
+// (3,000, 22,716,327 packets) without a failure, from 398,000,000 on (4,000, 30,435,852 packets) with two, both "mangled" and both
+// older than the change that brought them out: in 398,002,419 (I7) an acknowledgement without a count found a rest of exactly 255
+// bytes, which was taken for more than rounding; in 398,002,815 (I10) a target with CLEAR_CMDs of its own asked for a CLEAR with each.
+// Mended, and replayed. Endpoints from 397,000,000 on (1,500, 12,749,029 packets) and 399,000,000 on (4,000, 33,357,864 packets): no
+// failure.
 //
 // Fresh seeds, later on 29 November 2026: contexts from 392,000,000 on failed in one, 392,001,188, where an acknowledgement that names
 // no packet in flight had packets sent again once more. Afterwards passed 2,500 from 394,000,000 (20,198,460 packets), and

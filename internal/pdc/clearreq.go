@@ -19,10 +19,16 @@ const clearReqWait = 4
 const clearAsks = 32
 
 // clearMissing asks the initiator to clear the uncleared responses, less and less often
-// during silence. An initiator that never clears is asked to close, ending the PDC with or
-// without obedience.
+// during silence, and not when the timer has expired for a CLEAR_CMD of the target. An initiator that
+// never clears is asked to close, ending the PDC with or without obedience.
 func (rec *recovery) clearMissing(now int64, p *PDC) {
+	at := &rec.mem.askAt[p.slot()]
 	if p.is(flagInitiator) || rec.mem.responses.slot[p.resp.head].state != respStored {
+		*at = never
+		return
+	}
+	if *at > now {
+		rec.timer.aux(p, now, *at)
 		return
 	}
 	if p.state == StateEstablished && rec.target.hoards(now, p) {
@@ -33,7 +39,8 @@ func (rec *recovery) clearMissing(now int64, p *PDC) {
 		rec.sched.control(p, ctlClearReq)
 	}
 	wait := min(max(clearReqWait*rec.p.c.ClearTime, now-p.activeAt), rtoMax)
-	rec.timer.aux(p, now, deadline.After(now, deadline.Backoff(wait, 3*p.refusals, rtoMax)))
+	*at = deadline.After(now, deadline.Backoff(wait, 3*p.refusals, rtoMax))
+	rec.timer.aux(p, now, *at)
 }
 
 // hoards reports whether the peer of p, asked before, has left the same response uncleared

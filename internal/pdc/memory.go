@@ -136,6 +136,7 @@ type memory struct {
 
 	reserve int     // the most events caused by one packet: every packet queued fails, and a few about the PDC
 	rtxAt   []int64 // by PDC, see sendWindow.rtxAt
+	askAt   []int64 // by PDC, see recovery.clearMissing
 	trip    []trip  // by PDC
 
 	shortage []shortage // by PDC
@@ -197,6 +198,7 @@ func newMemory(c memoryConfig) (*memory, error) {
 		row:     slab.Make[row](chunks + 1), // every row in use has a chunk
 		chunk:   slab.Make[chunk](chunks + 1),
 		rtxAt:   slab.Make[int64](c.pdcs + 1),
+		askAt:   slab.Make[int64](c.pdcs + 1),
 		trip:    slab.Make[trip](c.pdcs + 1),
 
 		shortage: slab.Make[shortage](c.pdcs + 1),

@@ -97,7 +97,7 @@ func (l *life) begin(now int64, h Handle, start pds.PSN) *PDC {
 	}
 	p.rx.Init(start)
 	p.tx.Init(l.p, l.mem, p.slot(), start)
-	l.mem.shortage[p.slot()] = shortage{wentAt: math.MinInt64}
+	l.mem.shortage[p.slot()], l.mem.askAt[p.slot()] = shortage{wentAt: math.MinInt64}, never
 	if l.target.holes != nil {
 		l.target.holes[p.slot()] = start - 1
 	}

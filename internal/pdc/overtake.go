@@ -71,11 +71,11 @@ func departed(ahead int64) int64 {
 // agrees takes in an acknowledgement that shows packets of known bytes and counts units, 0 for no
 // count. False, without a change, if more than rounding lies between the two, or has.
 func (p *PDC) agrees(known int64, units uint32) bool {
+	if units == 0 {
+		return p.beyond() < pds.ByteUnit // rounding stays as it is
+	}
 	if p.counted.beyond() == countedMany {
 		return false
-	}
-	if units == 0 {
-		return true
 	}
 	c, ok := p.counted.after(known, units)
 	if ok {

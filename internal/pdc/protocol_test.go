@@ -335,6 +335,33 @@ func TestTargetAsksForALostClear(t *testing.T) {
 	require.Equal(t, g.info(g.b).Contiguous, g.info(g.b).CACK)
 }
 
+// A target with CLEAR_CMDs of its own to send, here one each millisecond, asks no more often for a CLEAR. Before,
+// with each of its CLEAR_CMDs.
+func TestTargetWithClearsOfItsOwnAsksAtItsPace(t *testing.T) {
+	g := established(t, pairConfig{Config: Config{KnownSources: true}})
+	g.b.reply = guaranteed
+	g.submit(1, 1)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	p := g.b.m.target.byID(g.info(g.b).ID)
+	require.NotZero(t, p.resp.head)
+	told, asked := 0, 0
+	for range 100 {
+		g.b.m.timer.clearSoon(g.now, p, ms)
+		g.now += ms
+		require.True(t, g.b.m.Tick(g.now))
+		for _, w := range g.send(g.b) {
+			if controlOf(t, w).Ctl == pds.CtlClearReq {
+				asked++
+			} else {
+				told++
+			}
+		}
+	}
+	require.Equal(t, 100, told)
+	require.Greater(t, asked, 3)
+	require.Less(t, asked, 9, "doubling from 4 ms on")
+}
+
 // A closing ACK may carry the next Expected_PSN: a flag that is reserved here, and
 // four bytes more. Both are ignored, and the close succeeds.
 func TestClosingACKWithExpectedPSN(t *testing.T) {

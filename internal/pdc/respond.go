@@ -199,7 +199,9 @@ func (t *target) store(now int64, p *PDC, i uint32, a *Response) {
 	e := &t.mem.responses.slot[i]
 	e.state, e.hdr = respStored, a.Next
 	t.mem.responses.put(i, a.Bytes)
-	t.timer.aux(p, now, deadline.After(now, clearReqWait*t.p.c.ClearTime)) // for clearMissing
+	at := &t.mem.askAt[p.slot()]
+	*at = min(*at, deadline.After(now, clearReqWait*t.p.c.ClearTime))
+	t.timer.aux(p, now, *at)
 }
 
 // respondLate answers a request accepted in an earlier call.

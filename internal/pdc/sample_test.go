@@ -206,6 +206,17 @@ func TestRcvdBytesLeaveFlight(t *testing.T) {
 	}
 }
 
+// An acknowledgement without a count leaves alone what is less than a unit, to the last byte, and takes what it
+// shows from more.
+func TestRoundingStaysWithoutACount(t *testing.T) {
+	for n, agrees := range map[int64]bool{0: true, 254: true, 255: true, 256: false} {
+		p := &PDC{}
+		p.setBeyond(n)
+		require.Equal(t, agrees, p.agrees(4160, 0))
+		require.Equal(t, n, p.beyond())
+	}
+}
+
 // A peer that counts bytes never sent empties the flight and no more; packets sent since are in flight.
 func TestRcvdBytesOfALiar(t *testing.T) {
 	g := newPair(t, pairConfig{})
