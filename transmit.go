@@ -107,7 +107,9 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	id, most := e.pds.Fast().NextSender()
 	if most > 1 {
-		most = e.source.run(int(id), min(most, len(out)))
+		if most = min(most, len(out)); e.source.leads[id].short(most) {
+			most = e.source.leads[id].run(most, e.flows[id].waiting())
+		}
 	}
 	if most = roomy(out[:most]); most == 0 {
 		return 0
@@ -140,10 +142,11 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	return n
 }
 
-// describeMiddles describes the packets of p in the last Run from k on. y writes the semantic headers.
+// describeMiddles describes the packets of p in the last Run from k on, as many as out. y writes the
+// semantic headers.
 //
 //uetcc:hot
-func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle) {
+func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle) int {
 	x, mtu := e.pds.Fast().Run(), y.MTU()
 	h, _ := x.Handle(k)
 	m, first := msg.PacketHandle(h).Message(), y.Offset(msg.PacketHandle(h))
@@ -165,6 +168,7 @@ func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Mid
 		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, m, y.Cookie(), 0
 		first += mtu
 	}
+	return len(out)
 }
 
 // roomy returns how many at the front have room for the headers.
@@ -179,11 +183,11 @@ func roomy(out []Datagram) int {
 	return len(out)
 }
 
-// describeEdges describes the packets of p in the last Run from k on: each an answer's data, or the
-// first or last packet of a message.
+// describeEdges is describeMiddles for packets of any kind: each an answer's data, or the first or last
+// of a message.
 //
 //uetcc:hot
-func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) {
+func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) int {
 	x := e.pds.Fast().Run()
 	for i := range out {
 		d := &out[i]
@@ -205,6 +209,7 @@ func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) {
 			e.source.describeOwn(d, d.Packet[:cap(d.Packet)], at, msg.PacketHandle(h))
 		}
 	}
+	return len(out)
 }
 
 // describeOne appends the semantic header of packet h at offset at.
