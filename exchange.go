@@ -265,12 +265,27 @@ func (e *Endpoint) exchanged(now int64, p *pdc.PDC, y *msg.Middle, out []Datagra
 		return 0
 	}
 	if e.source.leads[id].sent(n) {
-		e.source.goOn(now, &e.flows[id])
+		return e.exchangedLast(now, p, y, out[:n])
 	}
 	if y == nil {
 		return e.describeEdges(out[:n], p, 0)
 	}
 	return e.describeMiddles(out[:n], p, 0, y)
+}
+
+// exchangedLast describes out, all sent, as exchanged does, and then has others handed over, which may fail
+// a message. Out of line so as not to cost exchanged registers.
+//
+//go:noinline
+//uetcc:hot
+func (e *Endpoint) exchangedLast(now int64, p *pdc.PDC, y *msg.Middle, out []Datagram) int {
+	if y == nil {
+		e.describeEdges(out, p, 0)
+	} else {
+		e.describeMiddles(out, p, 0, y)
+	}
+	e.source.goOn(now, &e.flows[p.Handle().ID()])
+	return len(out)
 }
 
 // answered ends the answers that so many acknowledgements of an Exchange tell of.
