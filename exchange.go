@@ -232,7 +232,7 @@ func settled(p *pdc.PDC, reply *Datagram, r *Received) {
 func (e *Endpoint) offer(now int64, a *acked, out []Datagram, most int) (y *msg.Middle, n int) {
 	x, id := e.pds.Fast().Run(), int(a.header().DPDCID())
 	x.Let(0, 0)
-	if id >= len(e.source.leads) || e.credit != nil && e.credit.isDue(now) || e.pds.HasEvents() || e.source.starved.head != 0 {
+	if id >= len(e.source.leads) || e.grantsDue(now) || e.pds.HasEvents() || e.source.starved.head != 0 {
 		return nil, 0
 	}
 	l := &e.source.leads[id]

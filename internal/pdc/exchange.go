@@ -137,7 +137,7 @@ func (m *Manager) letGo(p *PDC, most int) {
 func (m *Manager) maySend(p *PDC) bool {
 	const odd = flagUnproven | flagClearDue | flagRecovering | flagAsking
 	turns := m.sched.data.len()
-	return uint16(p.flags&odd)|p.tx.control|m.sched.ctl.head == 0 && ^p.counted&countedMany != 0 &&
+	return uint16(p.flags&odd)|p.tx.control|m.sched.ctl.head == 0 && p.counted&countedMany != countedMany &&
 		(turns == 0 || turns == 1 && m.sched.data.next() == p.handle.ID())
 }
 
@@ -327,4 +327,6 @@ func (pkt *packet) news(rtt int64, a *view.AckCC, n uint32) nscc.PlainAck {
 // to inline, but below 0 where nscc.RTT has no sample.
 //
 //uetcc:hot inlines nobounds
-func rttOf(since int64, a *view.AckCC) int64 { return since - int64(a.ServiceTime())*pds.ServiceTimeUnit }
+func rttOf(since int64, a *view.AckCC) int64 {
+	return since - int64(a.ServiceTime())*pds.ServiceTimeUnit
+}

@@ -235,13 +235,14 @@ func (s *source) sentRun(now int64, p *PDC, x *Run) (last bool) {
 	p.activeAt = now
 	w.step(s.mem, n)
 	last = w.lastForNow()
-	x.asks = 0
+	asks := uint32(0)
 	if x.AckLast || last {
-		x.asks = 1 << ((n - 1) % ccc.RunMax)
+		asks = 1 << ((n - 1) % ccc.RunMax)
 	}
 	if x.AckEach || x.kind&kindAR != 0 {
-		x.asks = 2<<((n-1)%ccc.RunMax) - 1
+		asks = 2<<((n-1)%ccc.RunMax) - 1
 	}
+	x.asks = asks
 	if w.rtoAt-s.p.c.RTOInit > now || s.p.c.InferLoss { // perhaps earlier; rarely
 		if due := deadline.After(now, s.p.c.RTOInit); due < w.rtoAt || s.p.c.InferLoss && p.probeAt == never {
 			w.rtoAt = min(w.rtoAt, due)
