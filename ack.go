@@ -18,8 +18,8 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	if e.loader.prefetched--; e.loader.prefetched < 0 {
 		e.loader.prefetchACK(in.Packet)
 	}
-	if a := longEnough(in, reply); a != nil && a.Plain() {
-		acks := [...]*view.AckCC{a}
+	if a := longEnough(in, reply); a != nil && a.header().Plain() {
+		acks := [...]*view.AckCC{a.header()}
 		if p, _ := e.pds.Fast().Exchange(now, acks[:], &in.Src, 0); p != nil {
 			settled(p, reply, r)
 			e.settle(now, p, 0, in, r)

@@ -80,14 +80,16 @@ func (s *source) goOn(now int64, f *flow) {
 	}
 }
 
-// run is how many packets of a flow, of most, may be sent before others are to be handed over:
-// they are to come when they do where packets go one by one.
-func (s *source) run(id, most int) int {
-	ahead := int(s.leads[id].ahead)
-	if most <= ahead-submitLow {
-		return most
-	}
-	if s.flows[id].waiting() {
+// short reports whether others may be to be handed over before so many packets have been sent.
+//
+//uetcc:hot inlines nobounds
+func (l *lead) short(most int) bool { return most > int(l.ahead)-submitLow }
+
+// run is how many packets, of most, may be sent before others, if some wait, are to be handed over:
+// they are to come when they do where packets go one by one. Without short, all.
+func (l *lead) run(most int, waiting bool) int {
+	ahead := int(l.ahead)
+	if waiting {
 		ahead -= submitLow
 	}
 	return min(most, max(ahead, 1))

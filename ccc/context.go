@@ -46,6 +46,7 @@ type Context struct {
 	state   State
 	why     Reason // the reason that data waits, as of the last event
 	how     how    // kept by the manager: see classify
+	holds   Reason // kept by the manager: what data has waited for since the last event; ReasonBacklog: nothing
 	rec     record // kept by the manager
 }
 

@@ -225,7 +225,9 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 		return errInUse
 	}
 	fixed = fixed || m.p.flow // with TFC the cells of one path count
-	c.rec.fixed = c.rec.fixed || fixed
+	if fixed {
+		c.how |= howFixed
+	}
 	m.classify(c)
 	if c.pdcs == 0 {
 		c.rec.sole = pdc

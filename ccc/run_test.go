@@ -57,7 +57,7 @@ func (w *twin) same(where string) {
 	a, b := w.plain, w.general
 	for i := range b.seats {
 		b.seats[i].context.how = a.seats[i].context.how
-		defer func() { b.seats[i].context.how = howAny }()
+		defer func() { b.seats[i].context.how |= howAny }()
 		if !b.seats[i].context.rec.armed && b.extra.due != nil {
 			a.extra.at[i] = b.extra.at[i]
 		}
@@ -345,7 +345,7 @@ func TestRunsEqualGeneralEvents(t *testing.T) {
 					}
 					w.plain.runs = false
 					for i := range w.contexts {
-						w.plain.seats[i].context.how = howAny
+						w.plain.seats[i].context.how |= howAny
 					}
 					next, armed := w.general.NextDeadline()
 					at, some := w.plain.NextDeadline()
