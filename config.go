@@ -263,7 +263,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	if err != nil {
 		return err
 	}
-	e.source.unanswered = slab.Make[uint32](messages)
+	e.source.unanswered = slab.Make[asked](messages)
 	e.source.messages, e.source.errandRoom = slab.Make[message](messages), c.errands()
 	e.source.retries = timerwheel.New(messages, 1024, c.Now)
 	e.source.hand.init(messages, c.MessageTimeout)
