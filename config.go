@@ -84,7 +84,8 @@ type Config struct {
 	// Answers is the most reads and fetching atomics of peers, counted in packets, waiting for
 	// answers at once, up to 65,535 (default twice PDS.Range, so 2048, and with an MTU below 4096 as
 	// many more, for the same bytes). A PDC gets one more only while more are free than the PDC has,
-	// so a single PDC may have half.
+	// so a single PDC may have half. Peers learn for how many packets there is room from refusals, and
+	// those for which none is left get an answer in turn.
 	Answers int
 
 	// Target bounds the peers' use of resources (default: 1 process with 16 indices, 16
@@ -263,7 +264,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	if err != nil {
 		return err
 	}
-	e.source.unanswered = slab.Make[uint32](messages)
+	e.source.unanswered = slab.Make[asked](messages)
 	e.source.messages, e.source.errandRoom = slab.Make[message](messages), c.errands()
 	e.source.retries = timerwheel.New(messages, 1024, c.Now)
 	e.source.hand.init(messages, c.MessageTimeout)
@@ -289,6 +290,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 	}
 	ids := c.PDCs.General + c.PDCs.Reserved
 	e.source.answers.init(c.Answers, ids)
+	e.source.answers.pause = p.NackRetxTime()
 	if err := e.newCC(c, &cp, ids); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ type source struct {
 	sender      *msg.Initiator
 	messages    []message // by the slot of their handle
 	asking      []asking  // by PDCID
-	unanswered  []uint32  // by the slot of a message, see asks
+	unanswered  []asked   // by the slot of a message, see asks
 	key         pdc.InitiatorKey
 	overhead    int64             // nominal size of a packet without semantic header and payload
 	submitAhead int16             // see submitLow

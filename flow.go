@@ -200,9 +200,10 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 	l.ahead += int16(n)
 	rec.left = max(rec.left-int64(n)*int64(p.Size), 0)
 	if rec.flags&msgAsks != 0 && !q.Notice {
-		units := uint32(n) * unitsOf(q.Asks)
-		*s.asks(rec) += units
-		s.asking[f.pdc.ID()].ask(now, units)
+		packets, units := uint32(n), unitsOf(q.Asks)
+		a := s.asks(rec)
+		a.packets, a.units = a.packets+packets, a.units+packets*units
+		s.asking[f.pdc.ID()].ask(now, packets, units)
 	}
 	if p.EOM {
 		f.messages.remove(s.messages, rec)

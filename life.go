@@ -170,9 +170,9 @@ func (s *source) leave(now int64, rec *message, well bool) {
 			f.holds--
 		}
 	}
-	if n := s.asks(rec); *n != 0 {
+	if n := s.asks(rec); *n != (asked{}) {
 		s.asking[rec.pdc.ID()].drop(*n)
-		*n = 0
+		*n = asked{}
 	}
 	rec.flags &^= msgQueued | msgWaiting | msgHolds
 	rec.pdc, rec.left = 0, 0
