@@ -76,7 +76,7 @@ func BenchmarkCCCOnACK(b *testing.B) {
 			p := cccParams(b, cccConfig())
 			ws := make([]nscc.Window, n)
 			for i := range ws {
-				ws[i].Init(p.NSCC(), 0)
+				ws[i].Init(p.NSCC(), 0, 0)
 			}
 			b.ReportAllocs()
 			i, now := 0, int64(0)
