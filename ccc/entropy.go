@@ -278,9 +278,6 @@ func (e *Entropy) feed(p *EntropyParams, side []uint64, now int64, r report) {
 	}
 }
 
-// Fixed is a value for packets that must stay on one path, outside the scheme.
-func (e *Entropy) Fixed() uint16 { return e.base }
-
 // fixedFor is a value chosen by key. The choice is not a draw: recorded draws are for
 // packets alone.
 func (e *Entropy) fixedFor(p *EntropyParams, key uint64) uint16 {

@@ -497,18 +497,6 @@ func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
 	}
 }
 
-// Prefetching changes nothing, also for indices that are not bound.
-func TestPrefetchChangesNothing(t *testing.T) {
-	m, _, pdcs := plainManager(t)
-	m.OnNewData(pdcs[1], 0, mtu)
-	twin, _, _ := plainManager(t)
-	twin.OnNewData(pdcs[1], 0, mtu)
-	for i := range uint16(len(m.pdcs)) {
-		m.Prefetch([]uint16{i, 0, i})
-	}
-	require.Equal(t, twin, m)
-}
-
 // What is prefetched is what an event needs.
 func TestLinesAreThoseOfTheEvent(t *testing.T) {
 	m, _, pdcs := plainManager(t)
