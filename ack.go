@@ -152,18 +152,9 @@ func (s *source) answered(now int64, h Handle, bytes uint32) {
 	if units := min(unitsOf(bytes), *n); units != 0 {
 		*n -= units
 		if a := &s.asking[rec.pdc.ID()]; a.arrive(units) {
-			a.learn(now, s.baseRTT(rec.pdc))
+			a.learn(now, s.pds.BaseRTT(rec.pdc))
 		}
 	}
-}
-
-// baseRTT is the round trip of a PDC without queues, as far as known, ns.
-func (s *source) baseRTT(h pdc.Handle) int64 {
-	info, _ := s.pds.PDC(h)
-	if x := s.cc.Context(info.Context); x != nil {
-		return x.BaseRTT()
-	}
-	return 0
 }
 
 // asks is the data a message has asked for and not got, in units of an asking.

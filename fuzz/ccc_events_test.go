@@ -152,7 +152,7 @@ func (w *cccWorld) send(d *cccPDC, from *[]int64, s ccc.Sent) {
 // sendNew is a run of one, which serves exactly where the context admits the packet and
 // takes runs.
 func (w *cccWorld) sendNew(d *cccPDC, size int64) bool {
-	admits := w.m.Context(w.m.ContextOf(d.handle)).Admits()
+	admits := w.m.Context(w.contexts[int(d.handle.Index())%cccNodes]).Admits()
 	x := ccc.Run{Most: 1, Size: size}
 	ok := w.m.Exchange(d.handle, w.now, &x)
 	require.Equal(w.t, admits && w.runs(), ok)
