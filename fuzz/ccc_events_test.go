@@ -331,7 +331,7 @@ func FuzzCCCEntropy(f *testing.F) {
 			}
 			v := e.Next(&p, side, ccc.Progress{Seq: uint64(now), WindowPackets: 3})
 			upper := uint16(0)
-			if s := p.Scheme(); s != ccc.SchemeREPS && s != ccc.SchemeREPSLegacy {
+			if s := ccc.Scheme(scheme % 5); s != ccc.SchemeREPS && s != ccc.SchemeREPSLegacy {
 				upper = base
 			}
 			require.True(t, v&^7 == upper || known[v], "value %d from nowhere", v)
