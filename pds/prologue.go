@@ -42,7 +42,8 @@ func (p *Prologue) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint16(b, joinPrologue(p.Type, p.Next, p.Flags))
 }
 
-func (p *Prologue) ctl() CtlType { return CtlType(p.Next) }
+// Ctl returns the type of a control packet.
+func (p *Prologue) Ctl() CtlType { return CtlType(p.Next) }
 
 // Validate returns [ErrType] for a reserved type, then [ErrCtlType] or
 // [ErrNextHdr] for a next_hdr that may not follow the type.
@@ -53,7 +54,7 @@ func (p *Prologue) Validate() error {
 	case p.Type == TypeTSS:
 		return nil
 	case p.Type == TypeCP:
-		return errorIf(p.ctl().isReserved(), ErrCtlType)
+		return errorIf(p.Ctl().isReserved(), ErrCtlType)
 	default:
 		return errorIf(!p.Type.Allows(p.Next), ErrNextHdr)
 	}
@@ -62,7 +63,7 @@ func (p *Prologue) Validate() error {
 // String returns a line for people.
 func (p Prologue) String() string {
 	if p.Type == TypeCP {
-		return fmt.Sprintf("%v %v flags=%#02x", p.Type, p.ctl(), uint8(p.Flags))
+		return fmt.Sprintf("%v %v flags=%#02x", p.Type, p.Ctl(), uint8(p.Flags))
 	}
 	return fmt.Sprintf("%v %v flags=%#02x", p.Type, p.Next, uint8(p.Flags))
 }
