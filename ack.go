@@ -157,21 +157,12 @@ func (s *source) answered(now int64, h Handle, bytes uint32) {
 	n.packets--
 	a := &s.asking[rec.pdc.ID()]
 	if a.arrive(units) {
-		a.learn(now, s.baseRTT(rec.pdc))
+		a.learn(now, s.pds.BaseRTT(rec.pdc))
 	}
 	if a.peer != 0 {
 		gone, _ := s.pds.Hasten(now, rec.pdc, a.spare)
 		a.spare -= gone
 	}
-}
-
-// baseRTT is the round trip of a PDC without queues, as far as known, ns.
-func (s *source) baseRTT(h pdc.Handle) int64 {
-	info, _ := s.pds.PDC(h)
-	if x := s.cc.Context(info.Context); x != nil {
-		return x.BaseRTT()
-	}
-	return 0
 }
 
 // asks is what a message has asked for and not got.

@@ -294,9 +294,10 @@ func (e *Endpoint) newPDS(c *Config) error {
 	if err := e.newCC(c, &cp, ids); err != nil {
 		return err
 	}
+	_, contexts := e.contexts.Stats()
 	e.pds, err = engine.NewManager(engine.ManagerConfig{
 		Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Algorithm: c.Algorithm,
-		Spare: e.contexts.Stats().Capacity - c.Contexts, TargetTC: c.AnswerTC, Memory: c.Memory,
+		Spare: contexts - c.Contexts, TargetTC: c.AnswerTC, Memory: c.Memory,
 		Awaited: func(h pdc.Handle) bool { return e.target.Awaited(uint64(h)) },
 		Waiting: c.Waiting, RUDI: c.RUDI, Seed: c.seedFor(seedPSNs), Now: c.Now,
 	})

@@ -61,7 +61,7 @@ type Waiters struct{ Head, Tail uint16 }
 func (c *Context) Init(p *Params, now, baseRTT int64) {
 	*c = Context{life: lifeConfigured, mode: p.mode}
 	c.allowAll()
-	c.window.InitCached(&p.nscc, now, baseRTT)
+	c.window.Init(&p.nscc, now, baseRTT)
 	if p.credit {
 		c.credit.Init(&p.rccc)
 	}

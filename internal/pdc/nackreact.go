@@ -220,7 +220,7 @@ func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at in
 		pkt.nacks = min(pkt.nacks+1, nackForever)
 	}
 	if n.Code.IsTrimmed() {
-		pkt.sends = pkt.sends.refused()
+		pkt.sends = pkt.sends.Refused()
 	}
 	pkt.rtos = 0 // the peer answers: no reason to back off
 	rec.source.takeBack(now, p, off, at, n)
