@@ -2,6 +2,8 @@
 
 package uetcc
 
+import "github.com/uetcc/uetcc/internal/pdc"
+
 // askUnit is the unit of an asking, bytes: even a short answer takes memory of the peer, but
 // less of the path.
 const askUnit = 256
@@ -39,6 +41,8 @@ type asking struct {
 	limited bool   // the window has kept a packet back in the present round
 	cut     bool   // in the present round
 	fast    bool   // the last round met no queue: this one grows by what arrives
+
+	beside pdc.Handle // the last PDC beside, see source.beside
 }
 
 // askedMost, units, is a window of 8 GB, and keeps totals apart that differ by 1.
