@@ -68,8 +68,8 @@ type answers struct {
 	since int64      // the time of that
 }
 
-func (s *answers) init(n, pdcs int) {
-	s.slot, s.held = make([]answer, n), make([]uint16, pdcs+1)
+func (s *answers) init(n, pdcs int, pause int64) {
+	s.slot, s.held, s.pause = make([]answer, n), make([]uint16, pdcs+1), pause
 	for i := range n {
 		s.push(&s.free, uint16(i))
 	}

@@ -2,6 +2,8 @@
 
 package uetcc
 
+import "github.com/uetcc/uetcc/internal/pdc"
+
 // askUnit is the unit of an asking, bytes: even a short answer takes memory of the peer, but
 // less of the path.
 const askUnit = 256
@@ -48,6 +50,8 @@ type asking struct {
 	limited bool   // size has kept a packet back in the present round
 	scarce  bool   // peer has
 	fast    bool   // the last round met no queue: this one grows by what arrives
+
+	beside pdc.Handle // the last PDC beside, see source.beside
 }
 
 // An asked is what a message has asked for and not got.

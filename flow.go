@@ -34,7 +34,7 @@ type flow struct {
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
 	holds    uint16      // messages of ours that were sent and whose data comes in an acknowledgement
 	unserved bool        // the peer has asked for credit, which nobody gives here
-	_        byte
+	parts    parts       // of its messages
 }
 
 // waiting reports whether packets of f wait to be handed over.
@@ -143,6 +143,9 @@ func (s *source) enqueue(now int64, rec *message, f *flow) {
 func (s *source) pump(now int64, f *flow) {
 	if f.answers.head != 0 {
 		s.pumpAnswers(now, f)
+	}
+	if f.parts == partsMixed {
+		s.part(now, f)
 	}
 	for s.lead(f).ahead < s.submitAhead && f.messages.head != 0 {
 		rec := &s.messages[f.messages.head-1]

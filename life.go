@@ -121,6 +121,10 @@ func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	rec.flags &^= msgWaiting
 	f := &s.flows[h.ID()]
+	if f.messages.head|uint16(f.parts) != 0 && f.pdc == h && rec.mode == ses.ModeRUD {
+		h = s.side(now, f, rec)
+		f = &s.flows[h.ID()]
+	}
 	if err := s.pds.Begin(h); err != nil {
 		return err
 	}

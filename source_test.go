@@ -396,7 +396,7 @@ func TestSourceShortWaysAllocateNothing(t *testing.T) {
 // The last of as many answers as there may be is alone in its run: nothing is behind its slot.
 func TestAnswersOfTheLastSlot(t *testing.T) {
 	var a answers
-	a.init(65535, 1)
+	a.init(65535, 1, 0)
 	a.free.head = 65535 // every other one is taken
 	_, id := a.take(pdc.RxID{})
 	var waiting chain
@@ -409,8 +409,7 @@ func TestAnswersOfTheLastSlot(t *testing.T) {
 func TestAnswersInTurn(t *testing.T) {
 	const pause = 1000
 	var a answers
-	a.init(1, 3)
-	a.pause = pause
+	a.init(1, 3, pause)
 	served := map[pdc.Handle]int{}
 	again := map[pdc.Handle]int64{1: 0, 2: 0, 3: 0}
 	for now := int64(0); now < 40*pause; now += 10 { // an answer takes as long

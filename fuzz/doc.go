@@ -14,8 +14,7 @@
 // With UETCC_TRACES or UETCC_VECTORS in the environment the replays read the named folder in place of
 // testdata/traces or testdata/vectors; the formats are described there.
 //
-// TestWhole reads testdata/whole/cells.jsonl.gz, or the file named by UETCC_WHOLE; red.jsonl.gz
-// beside cells.jsonl.gz holds cells the engine does not meet yet. The format is described there.
+// TestWhole reads testdata/whole/cells.jsonl.gz, or the file named by UETCC_WHOLE. The format is described there.
 //
 // # Invariants of the simulation
 //

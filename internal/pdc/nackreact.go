@@ -109,6 +109,10 @@ func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
+		if rec.life.table.besides(p.handle.ID()) { // no message has begun, see Beside
+			rec.life.abandon(now, p, CauseNone)
+			return nil
+		}
 		err := rec.nackAgain(now, p, off, n, deadline.After(now, rec.pause(p, p.tx.packet(rec.mem, off).nacks)))
 		if err == nil && live(p.state) {
 			rec.life.yield(now, p)
