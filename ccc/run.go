@@ -116,8 +116,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 		t = tallyOf(0, 1, int(a.Marks()))
 	} else if uint(acks) > RunMax || acks == 0 && (n == 0 || c.state != StateReady) {
 		return false
-	} else {
-		c.rec.last = max(c.rec.last, now)
+	} else if c.rec.last = max(c.rec.last, now); acks != 0 {
 		t = m.take(pdc, at, now, how, x)
 	}
 	x.RunParams = RunParams{}
