@@ -18,8 +18,8 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 	if e.loader.prefetched--; e.loader.prefetched < 0 {
 		e.loader.prefetchACK(in.Packet)
 	}
-	if a := longEnough(in, reply); a != nil && a.Plain() {
-		acks := [...]*view.AckCC{a}
+	if a := longEnough(in, reply); a != nil && a.header().Plain() {
+		acks := [...]*view.AckCC{a.header()}
 		if p, _ := e.pds.Fast().Exchange(now, acks[:], &in.Src, 0); p != nil {
 			settled(p, reply, r)
 			e.settle(now, p, 0, in, r)
@@ -149,25 +149,24 @@ func (x *receiver) stray() bool {
 func (s *source) answered(now int64, h Handle, bytes uint32) {
 	rec := s.message(h)
 	n := s.asks(rec)
-	if units := min(unitsOf(bytes), *n); units != 0 {
-		*n -= units
-		if a := &s.asking[rec.pdc.ID()]; a.arrive(units) {
-			a.learn(now, s.baseRTT(rec.pdc))
-		}
+	if n.packets == 0 {
+		return
+	}
+	units := min(unitsOf(bytes), n.units)
+	n.units -= units
+	n.packets--
+	a := &s.asking[rec.pdc.ID()]
+	if a.arrive(units) {
+		a.learn(now, s.pds.BaseRTT(rec.pdc))
+	}
+	if a.peer != 0 {
+		gone, _ := s.pds.Hasten(now, rec.pdc, a.spare)
+		a.spare -= gone
 	}
 }
 
-// baseRTT is the round trip of a PDC without queues, as far as known, ns.
-func (s *source) baseRTT(h pdc.Handle) int64 {
-	info, _ := s.pds.PDC(h)
-	if x := s.cc.Context(info.Context); x != nil {
-		return x.BaseRTT()
-	}
-	return 0
-}
-
-// asks is the data a message has asked for and not got, in units of an asking.
-func (s *source) asks(rec *message) *uint32 { return &s.unanswered[uint16(rec.handle)] }
+// asks is what a message has asked for and not got.
+func (s *source) asks(rec *message) *asked { return &s.unanswered[uint16(rec.handle)] }
 
 // refused takes the news of a packet put off by a peer for want of memory.
 func (x *receiver) refused(now int64) {
@@ -176,8 +175,11 @@ func (x *receiver) refused(now int64) {
 	}
 	x.stats.Shortages++
 	h := msg.PacketHandle(x.res.Handle).Message()
-	if rec := x.source.message(h); rec.handle == h && *x.source.asks(rec) != 0 {
-		x.source.asking[rec.pdc.ID()].shorten(now)
+	if rec := x.source.message(h); rec.handle == h && x.source.asks(rec).packets != 0 {
+		a := &x.source.asking[rec.pdc.ID()]
+		gone, left := x.pds.Hasten(now, rec.pdc, a.spare)
+		a.spare -= gone
+		a.refuse(left)
 	}
 }
 

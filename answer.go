@@ -62,10 +62,14 @@ type answers struct {
 	held []uint16 // by PDCID: number of answers to requests on the PDC
 	free chain    // of the free slots: the oldest first, so that the handles of answers in a row count up
 	live int
+
+	pause int64      // NACK_Retx_Time
+	next  pdc.Handle // a PDC refused without any answer; 0: none
+	since int64      // the time of that
 }
 
-func (s *answers) init(n, pdcs int) {
-	s.slot, s.held = make([]answer, n), make([]uint16, pdcs+1)
+func (s *answers) init(n, pdcs int, pause int64) {
+	s.slot, s.held, s.pause = make([]answer, n), make([]uint16, pdcs+1), pause
 	for i := range n {
 		s.push(&s.free, uint16(i))
 	}
@@ -73,7 +77,26 @@ func (s *answers) init(n, pdcs int) {
 
 // shares reports whether a PDC may have one more answer: more are free than the PDC has. So a
 // peer reading without acknowledging leaves half of the slab to others.
-func (s *answers) shares(h pdc.Handle) bool { return int(s.held[h.ID()]) < len(s.slot)-s.live }
+//
+// A PDC that has none and is refused asks again a NACK_Retx_Time later, when those that have some would long
+// have taken each free slot again. So then a slot is left free, for the first such PDC.
+func (s *answers) shares(now int64, h pdc.Handle) bool {
+	held, free, waited := int(s.held[h.ID()]), len(s.slot)-s.live, now-s.since
+	switch {
+	case s.next == 0:
+	case h == s.next || waited > 2*s.pause:
+		s.next = 0
+	case waited > s.pause-s.pause/8:
+		free--
+	}
+	if held < free {
+		return true
+	}
+	if held == 0 && s.next == 0 {
+		s.next, s.since = h, now
+	}
+	return false
+}
 
 // spares reports whether answers may wait until the peers have shown they receive: three in
 // four are free. Strangers asking for data in others' names take no more.

@@ -2,6 +2,8 @@
 
 package uetcc
 
+import "github.com/uetcc/uetcc/internal/pdc"
+
 // askUnit is the unit of an asking, bytes: even a short answer takes memory of the peer, but
 // less of the path.
 const askUnit = 256
@@ -13,22 +15,25 @@ const firstAsked = 64 << 10 / askUnit
 // An asking is the window on the data that the reads and fetching atomics of a PDC have asked
 // for and not got, in units. A round begins with the data asked for and ends when answered.
 //
-//	asked - arrived <= size and a packet, or more for a while after a cut
+//	asked - arrived <= size and a packet
+//	open < peer, once the peer has refused some
 //
 // The window grows to twice the data that a round of the shortest time would have brought: two
 // bandwidth-delay products at the rate of path and peer. The next round shows whether that was
 // right, unless a round took no longer than an idle round trip: then the window grows with each
-// answer, by as much. Beyond, or above the rest after a cut, the window grows by a 64th and a
-// packet in a round. A peer short of memory for answers cuts the window by half, once in a round.
-// Delay cuts nothing: answers held by the peer's
-// congestion control wait there under any window, and a path grown longer, unlike a full path,
-// needs the window. Totals are over the life of the PDC, modulo 2^32.
+// answer, by as much. Beyond, the window grows by a 64th and a packet in a round. Delay cuts
+// nothing: answers held by the peer's congestion control wait there under any window, and a path
+// grown longer, unlike a full path, needs the window. Totals are over the life of the PDC, modulo 2^32.
+//
+// A peer short of memory for answers refuses packets, and so shows for how many there is room at once,
+// whatever the sizes. A refused packet goes again with the next answer: the room of that answer is free
+// when the acknowledgement has arrived. After a pause without a refusal peer is raised, by one packet, and by
+// twice as many after a raise without a refusal; otherwise the next pause is twice as long.
 //
 // The specification bounds reads by PSNs alone, and has the peer refuse the rest
 // (NO_SES_MSG_AVAIL), each packet for NACK_Retx_Time.
 type asking struct {
 	size    uint32 // 0: nothing is known yet
-	most    uint32 // growth by arrivals ends here; 0: nowhere
 	asked   uint32
 	arrived uint32
 	end     uint32 // the round is over when arrived is beyond
@@ -36,10 +41,28 @@ type asking struct {
 	at      int64  // begin of the round
 	least   uint32 // the shortest round, units of 64 ns; 0: no whole round yet
 	sure    uint32 // size without what this round has added
-	limited bool   // the window has kept a packet back in the present round
-	cut     bool   // in the present round
+	open    uint32 // packets asked for and not answered, those included that wait to be sent again
+	peer    uint32 // the most packets open; 0: no limit is known
+	spare   uint32 // answers whose room at the peer is free, as far as known
+	raised  uint32 // by how much peer was raised last; 0: a refusal followed
+	pause   uint8  // rounds before peer is raised
+	calm    uint8  // rounds since the last raise or refusal in which peer has kept a packet back
+	limited bool   // size has kept a packet back in the present round
+	scarce  bool   // peer has
 	fast    bool   // the last round met no queue: this one grows by what arrives
+
+	beside pdc.Handle // the last PDC beside, see source.beside
 }
+
+// An asked is what a message has asked for and not got.
+type asked struct{ units, packets uint32 }
+
+// pauseLeast and pauseMost are the rounds before a raise. Where the peer has room for one packet, 1.6 % of requests
+// are refused in the end; a reader that shares the peer with others finds room soon after those have ended.
+const (
+	pauseLeast = 32
+	pauseMost  = 64
+)
 
 // askedMost, units, is a window of 8 GB, and keeps totals apart that differ by 1.
 const askedMost = 1 << 25
@@ -53,18 +76,27 @@ func (a *asking) room(units uint32) uint32 {
 	if a.size == 0 {
 		a.size = firstAsked
 	}
-	if free := int32(a.size - (a.asked - a.arrived)); free > 0 {
-		return (uint32(free) + units - 1) / units
+	free := int32(a.size - (a.asked - a.arrived))
+	if free <= 0 {
+		a.limited = true
+		return 0
 	}
-	a.limited = true
-	return 0
+	n := (uint32(free) + units - 1) / units
+	if a.peer != 0 && a.open+n > a.peer {
+		a.scarce = true
+		n = max(a.peer, a.open) - a.open
+	}
+	return n
 }
 
-// ask takes note of units asked for.
-func (a *asking) ask(now int64, units uint32) {
-	idle := a.asked == a.arrived
-	a.asked += units
+// ask takes note of packets asking for so many units each.
+func (a *asking) ask(now int64, packets, units uint32) {
+	idle := a.open == 0
+	a.asked += packets * units
+	a.open += packets
+	a.spare -= min(a.spare, packets)
 	if idle {
+		a.spare = 0
 		a.begin(now)
 		a.end-- // all asked for just now
 	}
@@ -72,12 +104,14 @@ func (a *asking) ask(now int64, units uint32) {
 
 // begin begins a round.
 func (a *asking) begin(now int64) {
-	a.at, a.began, a.end, a.limited, a.cut = now, a.arrived, a.asked, false, false
+	a.at, a.began, a.end, a.limited, a.scarce = now, a.arrived, a.asked, false, false
 }
 
-// arrive takes note of units answered, and reports whether that ends a round.
+// arrive takes note of an answer of so many units, and reports whether that ends a round.
 func (a *asking) arrive(units uint32) bool {
 	a.arrived += units
+	a.open -= min(a.open, 1)
+	a.spare++
 	if a.fast && a.limited {
 		a.size = min(a.size+units, askedMost)
 	}
@@ -90,35 +124,46 @@ func (a *asking) learn(now, base int64) {
 	if a.least == 0 || took < a.least {
 		a.least = took
 	}
-	if a.limited && !a.cut {
+	if a.limited {
 		if !a.fast {
 			a.sure = a.size
 		}
 		grown := a.sure + a.sure/64 + unitsOf(4096)
 		path := min(2*uint64(a.arrived-a.began)*uint64(a.least)/uint64(took), askedMost)
-		if a.most != 0 {
-			path = min(path, uint64(a.most))
-		}
 		a.size = min(max(grown, uint32(path)), askedMost)
 	}
-	a.fast, a.sure = a.most == 0 && int64(took) <= (base+base/4)>>6, a.size
-	a.begin(now)
-}
-
-// shorten takes note of a packet refused by the peer for want of memory.
-func (a *asking) shorten(now int64) {
-	if a.cut || a.size == 0 {
-		return
+	if a.scarce {
+		a.calm++
+		well := a.raised != 0 && a.calm == 2 // the refusals would have come
+		if well {
+			a.pause = pauseLeast
+		}
+		if well || a.calm > a.pause {
+			a.raised = min(2*a.raised, a.peer/4) + 1
+			a.peer, a.calm = a.peer+a.raised, 0
+		}
 	}
-	a.size = max(a.size/2, 1)
+	a.fast, a.sure = int64(took) <= (base+base/4)>>6, a.size
 	a.begin(now)
-	a.most, a.cut, a.fast = a.size, true, false
 }
 
-// drop forgets units nothing more is expected for.
-func (a *asking) drop(units uint32) {
-	if a.arrived += units; int32(a.arrived-a.end) > 0 {
+// refuse takes note of a packet refused by the peer for want of memory. So many packets wait to be sent again.
+func (a *asking) refuse(waiting uint32) {
+	if a.peer == 0 {
+		a.peer, a.pause = a.open, pauseLeast
+	}
+	if a.raised != 0 {
+		a.pause = 2 * min(a.pause, pauseMost/2)
+	}
+	held := max(a.open+a.spare, waiting+1) - waiting
+	a.peer, a.calm, a.raised = min(a.peer, held), 0, 0
+}
+
+// drop forgets what nothing more is expected for.
+func (a *asking) drop(of asked) {
+	if a.arrived += of.units; int32(a.arrived-a.end) > 0 {
 		a.end = a.arrived
 	}
-	a.began += units
+	a.began += of.units
+	a.open -= min(a.open, of.packets)
 }

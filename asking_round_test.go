@@ -18,7 +18,7 @@ func TestAskingFillsALongPath(t *testing.T) {
 	now, free, asked := int64(0), int64(0), 0
 	for got := 0; got < packets; got++ {
 		for n := int(a.room(units)); n > 0 && asked < packets; n = int(a.room(units)) {
-			a.ask(now, uint32(n*units))
+			a.ask(now, uint32(n), units)
 			for range n {
 				if free = max(free+took, now+rtt); asked < firstAsked/units {
 					free += rtt / 4

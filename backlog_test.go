@@ -85,7 +85,8 @@ func TestEndpointBacklogMovesTheWindow(t *testing.T) {
 	states(t, n)
 	var context *ccc.Context
 	for h := range a.PDS().All() {
-		context = a.CC().Context(a.CC().ContextOf(ccc.Handle(h)))
+		info, _ := a.PDS().PDC(h)
+		context = a.CC().Context(info.Context)
 	}
 	full := context.Cwnd()
 	b.SetBacklog(n.now, 49_152)

@@ -64,7 +64,9 @@ type Config struct {
 	// [ccc.Manager.SetAlgorithm] changes algorithms later.
 	Algorithm func(ccc.Key) ccc.Algorithm
 
-	PDCs    pdc.TableConfig // PDCIDs (default: 1024 in the general pool, 2 s of quarantine)
+	// PDCs is the PDCIDs (default: 1024 in the general pool, 2 s of quarantine). An Endpoint adds as many
+	// as in the general pool, up to 64, for second PDCs to a peer, see [Destination].
+	PDCs    pdc.TableConfig
 	Memory  pdc.MemoryConfig
 	Waiting int // most messages waiting for a PDC of each pool, up to 65,535 (default 64)
 	RUDI    int // most RUDI packets outstanding, up to 65,535 (default 256)
@@ -84,7 +86,8 @@ type Config struct {
 	// Answers is the most reads and fetching atomics of peers, counted in packets, waiting for
 	// answers at once, up to 65,535 (default twice PDS.Range, so 2048, and with an MTU below 4096 as
 	// many more, for the same bytes). A PDC gets one more only while more are free than the PDC has,
-	// so a single PDC may have half.
+	// so a single PDC may have half. Peers learn for how many packets there is room from refusals, and
+	// those for which none is left get an answer in turn.
 	Answers int
 
 	// Target bounds the peers' use of resources (default: 1 process with 16 indices, 16
@@ -182,6 +185,9 @@ func (c *Config) reach() int {
 	return int(min(max(packets, 1024), pdc.MaxRange))
 }
 
+// besidesMost is the most PDCs beside first PDCs, see parts: few peers have messages of both kinds at the same time.
+const besidesMost = 64
+
 // maxMessages is the most messages of an endpoint, errands included.
 const maxMessages = 65535
 
@@ -263,7 +269,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	if err != nil {
 		return err
 	}
-	e.source.unanswered = slab.Make[uint32](messages)
+	e.source.unanswered = slab.Make[asked](messages)
 	e.source.messages, e.source.errandRoom = slab.Make[message](messages), c.errands()
 	e.source.retries = timerwheel.New(messages, 1024, c.Now)
 	e.source.hand.init(messages, c.MessageTimeout)
@@ -283,25 +289,28 @@ func (e *Endpoint) newPDS(c *Config) error {
 		return err
 	}
 	e.recv.ackData, e.replyMax = uint32(p.MaxAckData()), max(HeaderMax, p.ReplyMax())
-	table, err := engine.NewTable(c.PDCs)
+	ids := c.PDCs.General + c.PDCs.Reserved
+	besides := min(c.PDCs.General, besidesMost, pdc.MaxPDCs-ids)
+	table, err := engine.NewTableBeside(c.PDCs, besides)
 	if err != nil {
 		return err
 	}
-	ids := c.PDCs.General + c.PDCs.Reserved
-	e.source.answers.init(c.Answers, ids)
-	if err := e.newCC(c, &cp, ids); err != nil {
+	e.source.answers.init(c.Answers, ids+besides, p.NackRetxTime())
+	if err := e.newCC(c, &cp, ids+besides); err != nil {
 		return err
 	}
+	_, contexts := e.contexts.Stats()
 	e.pds, err = engine.NewManager(engine.ManagerConfig{
 		Params: &p, Table: table, CC: e.cc, Contexts: e.contexts, Algorithm: c.Algorithm,
-		Spare: e.contexts.Stats().Capacity - c.Contexts, TargetTC: c.AnswerTC, Memory: c.Memory,
+		Spare: contexts - c.Contexts, TargetTC: c.AnswerTC, Memory: c.Memory,
 		Awaited: func(h pdc.Handle) bool { return e.target.Awaited(uint64(h)) },
 		Waiting: c.Waiting, RUDI: c.RUDI, Seed: c.seedFor(seedPSNs), Now: c.Now,
 	})
 	if err != nil {
 		return err
 	}
-	e.flows, e.source.leads, e.source.asking = slab.Make[flow](ids+1), slab.Make[lead](ids+1), slab.Make[asking](ids+1)
+	all := ids + besides + 1
+	e.flows, e.source.leads, e.source.asking = slab.Make[flow](all), slab.Make[lead](all), slab.Make[asking](all)
 	if ids < scattered || !prefetch.Enabled {
 		e.loader.prefetched, e.loader.requested = math.MaxInt, math.MaxInt
 	}

@@ -247,7 +247,8 @@ func TestEndpointCreditOutlivesAPDC(t *testing.T) {
 			}
 		}
 		for h := range a.e.PDS().All() {
-			total = a.e.CC().Context(a.e.CC().ContextOf(ccc.Handle(h))).CreditTotal()
+			info, _ := a.e.PDS().PDC(h)
+			total = a.e.CC().Context(info.Context).CreditTotal()
 		}
 	}
 	require.Greater(t, total, int64(12*netMTU))
@@ -347,7 +348,8 @@ func TestEndpointCreditInAcknowledgements(t *testing.T) {
 						told = append(told, int64(credit.Credit)*pds.ByteUnit)
 						receive(now, a, q)
 						for h := range a.PDS().All() {
-							total := a.CC().Context(a.CC().ContextOf(ccc.Handle(h))).CreditTotal()
+							info, _ := a.PDS().PDC(h)
+							total := a.CC().Context(info.Context).CreditTotal()
 							require.GreaterOrEqual(t, total, told[len(told)-1], "it is credit like any other")
 						}
 					}

@@ -60,7 +60,7 @@ type source struct {
 	sender      *msg.Initiator
 	messages    []message // by the slot of their handle
 	asking      []asking  // by PDCID
-	unanswered  []uint32  // by the slot of a message, see asks
+	unanswered  []asked   // by the slot of a message, see asks
 	key         pdc.InitiatorKey
 	overhead    int64             // nominal size of a packet without semantic header and payload
 	submitAhead int16             // see submitLow
@@ -155,10 +155,11 @@ func (u Usage) String() string { return counters.String(u) }
 // Usage counts, in time proportional to the number of contexts.
 func (e *Endpoint) Usage() Usage {
 	s := e.pds.Stats()
+	contexts, _ := e.contexts.Stats()
 	u := Usage{
 		Messages: e.source.sender.Messages(), Events: e.source.events.len(),
 		Arriving: e.target.Messages(), Answers: e.source.answers.live, Buffered: e.pds.Buffered(),
-		PDCs: int(s.Opened - s.Closed), Waiting: e.pds.Waiting(), RUDI: e.pds.RUDI(), Contexts: e.contexts.Stats().Live,
+		PDCs: int(s.Opened - s.Closed), Waiting: e.pds.Waiting(), RUDI: e.pds.RUDI(), Contexts: contexts,
 	}
 	if e.credit != nil {
 		u.Senders = e.credit.recv.Senders().Count()

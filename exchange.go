@@ -17,6 +17,16 @@ import (
 // ackedLen is how long an acknowledgement with a response is, at least.
 const ackedLen = pds.AckCCLen + ses.ResponseLen
 
+// An acked is an acknowledgement with a response, in place in the packet.
+type acked [ackedLen]byte
+
+func (a *acked) header() *view.AckCC { return (*view.AckCC)(a[:]) }
+
+// response is the response less the modified length: message and outcome.
+//
+//uetcc:hot inlines nobounds
+func (a *acked) response() uint64 { return binary.BigEndian.Uint64(a[pds.AckCCLen:]) }
+
 // messageIDBits is the message_id in what responseOf returns.
 const messageIDBits = 0xffff << 32
 
@@ -34,12 +44,12 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 	if !e.clock.even(now) {
 		return e.exchangeOdd(now, in, reply, r, out)
 	}
-	if a := longEnough(in, reply); a != nil && a.Plain() {
+	if a := longEnough(in, reply); a != nil && a.header().Plain() {
 		if e.loader.prefetched--; e.loader.prefetched < 0 {
 			e.loader.prefetchACK(a[:])
 		}
-		acks := [...]*view.AckCC{a}
-		y, most := e.offer(now, in, out[:min(len(out), few)])
+		acks := [...]*view.AckCC{a.header()}
+		y, most := e.offer(now, a, out, few)
 		if p, acked := e.pds.Fast().Exchange(now, acks[:], &in.Src, most); p == nil {
 			prepare(reply, r)
 			e.recv.receiveGeneralACK(now, in, r)
@@ -101,7 +111,8 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	var acks [ccc.RunMax]*view.AckCC
 	in = in[:min(len(in), len(acks))]
 	ends := false // for messages that end, with nothing to send in between
-	if first := longEnough(&in[0], &reply[0]); first != nil && first.Plain() && first.Cumulative() {
+	first := longEnough(&in[0], &reply[0])
+	if first != nil && first.header().Plain() && first.header().Cumulative() {
 		ends = responseOf(&in[0])>>48&^(3<<14|uint64(ses.RCNull|ses.RCOK)) == 0 && e.nothingWaits(now, &in[0])
 		k = alike(in, reply, ends, &acks)
 	}
@@ -117,7 +128,7 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 				e.settle(now, p, i, &in[i], &r[i])
 			}
 		}
-	} else if y, most := e.offer(now, &in[0], out); most != 0 { // otherwise each may have others to be handed over
+	} else if y, most := e.offer(now, first, out, ccc.RunMax); most != 0 { // otherwise each may have others to be handed over
 		var acked uint32
 		if p, acked = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, most); p != nil {
 			if y == nil {
@@ -154,17 +165,17 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 //uetcc:hot
 func alike(in, reply []Datagram, messages bool, acks *[ccc.RunMax]*view.AckCC) (k int) {
 	reply = reply[:len(in)]
-	first, response, same := (*view.AckCC)(in[0].Packet), responseOf(&in[0]), ^uint64(0)
+	first, response, same := (*acked)(in[0].Packet).header(), responseOf(&in[0]), ^uint64(0)
 	if messages {
 		same = ^uint64(messageIDBits)
 	}
 	for acks[0], k = first, 1; k < len(in); k++ {
 		d := &in[k]
 		a := longEnough(d, &reply[k])
-		if a == nil || d.Src != in[0].Src || !a.Like(first) || (responseOf(d)^response)&same != 0 {
+		if a == nil || d.Src != in[0].Src || !a.header().Like(first) || (a.response()^response)&same != 0 {
 			break
 		}
-		acks[uint(k)%ccc.RunMax] = a
+		acks[uint(k)%ccc.RunMax] = a.header()
 	}
 	return k
 }
@@ -183,18 +194,17 @@ func (e *Endpoint) nothingWaits(now int64, in *Datagram) bool {
 // without room for a reply.
 //
 //uetcc:hot inlines nobounds
-func longEnough(d, reply *Datagram) *view.AckCC {
+func longEnough(d, reply *Datagram) *acked {
 	if len(d.Packet) < ackedLen || d.Trimmed != 0 || cap(reply.Packet) < HeaderMax {
 		return nil
 	}
-	return (*view.AckCC)(d.Packet)
+	return (*acked)(d.Packet)
 }
 
-// responseOf returns the response in an acknowledgement, less the modified length: message and
-// outcome.
+// responseOf is the response of a packet that is an acked.
 //
 //uetcc:hot inlines
-func responseOf(d *Datagram) uint64 { return binary.BigEndian.Uint64(d.Packet[pds.AckCCLen:ackedLen]) }
+func responseOf(d *Datagram) uint64 { return (*acked)(d.Packet).response() }
 
 // samePDC reports whether two packets, if acknowledgements, are of the same PDC.
 //
@@ -214,22 +224,26 @@ func settled(p *pdc.PDC, reply *Datagram, r *Received) {
 	reply.Payload = Payload{}
 }
 
-// offer prepares the Exchange of acknowledgements, the first in in, of the message that packets of the PDC
-// are sent of, and returns that message and how many of its packets may go. Without a message those are of
-// data that the peer has asked for, or none.
+// offer prepares the Exchange of acknowledgements, the first a, of the message that packets of the PDC
+// are sent of, and returns that message and how many of its packets, of most, may go. Without a message
+// those are of data that the peer has asked for, or none.
 //
 //uetcc:hot
-func (e *Endpoint) offer(now int64, in *Datagram, out []Datagram) (y *msg.Middle, most int) {
-	x, id := e.pds.Fast().Run(), int(binary.BigEndian.Uint16(in.Packet[10:]))
+func (e *Endpoint) offer(now int64, a *acked, out []Datagram, most int) (y *msg.Middle, n int) {
+	x, id := e.pds.Fast().Run(), int(a.header().DPDCID())
 	x.Let(0, 0)
 	if id >= len(e.source.leads) || e.grantsDue(now) || e.pds.HasEvents() || e.source.starved.head != 0 {
 		return nil, 0
 	}
 	l := &e.source.leads[id]
-	if l.ahead <= submitLow && (l.ahead == 0 || e.flows[id].waiting()) { // others are to be handed over before
-		return nil, 0
+	if most = min(most, len(out)); l.short(most) {
+		waiting := e.flows[id].waiting()
+		if l.ahead == 0 || l.ahead <= submitLow && waiting {
+			return nil, 0
+		}
+		most = l.run(most, waiting)
 	}
-	if y = e.source.sender.Passing(Handle(l.sends), responseOf(in)); y != nil {
+	if y = e.source.sender.Passing(Handle(l.sends), a.response()); y != nil {
 		first, end := y.Range()
 		x.Let(uint64(first), uint64(end))
 	} else if e.source.answers.held[id] != 0 {
@@ -237,7 +251,7 @@ func (e *Endpoint) offer(now int64, in *Datagram, out []Datagram) (y *msg.Middle
 	} else {
 		return nil, 0
 	}
-	return y, roomy(out[:e.source.run(id, min(len(out), int(l.ahead), ccc.RunMax))])
+	return y, roomy(out[:most])
 }
 
 // exchanged describes the packets sent of y by an Exchange, or without y of answers, whose acknowledgements
@@ -250,15 +264,28 @@ func (e *Endpoint) exchanged(now int64, p *pdc.PDC, y *msg.Middle, out []Datagra
 		e.source.acked(now, p.Handle())
 		return 0
 	}
-	if y != nil {
-		e.describeMiddles(out[:n], p, 0, y)
-	} else {
-		e.describeEdges(out[:n], p, 0)
-	}
 	if e.source.leads[id].sent(n) {
-		e.source.goOn(now, &e.flows[id])
+		return e.exchangedLast(now, p, y, out[:n])
 	}
-	return n
+	if y == nil {
+		return e.describeEdges(out[:n], p, 0)
+	}
+	return e.describeMiddles(out[:n], p, 0, y)
+}
+
+// exchangedLast describes out, all sent, as exchanged does, and then has others handed over, which may fail
+// a message. Out of line so as not to cost exchanged registers.
+//
+//go:noinline
+//uetcc:hot
+func (e *Endpoint) exchangedLast(now int64, p *pdc.PDC, y *msg.Middle, out []Datagram) int {
+	if y == nil {
+		e.describeEdges(out, p, 0)
+	} else {
+		e.describeMiddles(out, p, 0, y)
+	}
+	e.source.goOn(now, &e.flows[p.Handle().ID()])
+	return len(out)
 }
 
 // answered ends the answers that so many acknowledgements of an Exchange tell of.

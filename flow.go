@@ -34,7 +34,7 @@ type flow struct {
 	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
 	holds    uint16      // messages of ours that were sent and whose data comes in an acknowledgement
 	unserved bool        // the peer has asked for credit, which nobody gives here
-	_        byte
+	parts    parts       // of its messages
 }
 
 // waiting reports whether packets of f wait to be handed over.
@@ -80,14 +80,16 @@ func (s *source) goOn(now int64, f *flow) {
 	}
 }
 
-// run is how many packets of a flow, of most, may be sent before others are to be handed over:
-// they are to come when they do where packets go one by one.
-func (s *source) run(id, most int) int {
-	ahead := int(s.leads[id].ahead)
-	if most <= ahead-submitLow {
-		return most
-	}
-	if s.flows[id].waiting() {
+// short reports whether others may be to be handed over before so many packets have been sent.
+//
+//uetcc:hot inlines nobounds
+func (l *lead) short(most int) bool { return most > int(l.ahead)-submitLow }
+
+// run is how many packets, of most, may be sent before others, if some wait, are to be handed over:
+// they are to come when they do where packets go one by one. Without short, all.
+func (l *lead) run(most int, waiting bool) int {
+	ahead := int(l.ahead)
+	if waiting {
 		ahead -= submitLow
 	}
 	return min(most, max(ahead, 1))
@@ -141,6 +143,9 @@ func (s *source) enqueue(now int64, rec *message, f *flow) {
 func (s *source) pump(now int64, f *flow) {
 	if f.answers.head != 0 {
 		s.pumpAnswers(now, f)
+	}
+	if f.parts == partsMixed {
+		s.part(now, f)
 	}
 	for s.lead(f).ahead < s.submitAhead && f.messages.head != 0 {
 		rec := &s.messages[f.messages.head-1]
@@ -198,9 +203,10 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 	l.ahead += int16(n)
 	rec.left = max(rec.left-int64(n)*int64(p.Size), 0)
 	if rec.flags&msgAsks != 0 && !q.Notice {
-		units := uint32(n) * unitsOf(q.Asks)
-		*s.asks(rec) += units
-		s.asking[f.pdc.ID()].ask(now, units)
+		packets, units := uint32(n), unitsOf(q.Asks)
+		a := s.asks(rec)
+		a.packets, a.units = a.packets+packets, a.units+packets*units
+		s.asking[f.pdc.ID()].ask(now, packets, units)
 	}
 	if p.EOM {
 		f.messages.remove(s.messages, rec)

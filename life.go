@@ -121,6 +121,10 @@ func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	rec.flags &^= msgWaiting
 	f := &s.flows[h.ID()]
+	if f.messages.head|uint16(f.parts) != 0 && f.pdc == h && rec.mode == ses.ModeRUD {
+		h = s.side(now, f, rec)
+		f = &s.flows[h.ID()]
+	}
 	if err := s.pds.Begin(h); err != nil {
 		return err
 	}
@@ -170,9 +174,9 @@ func (s *source) leave(now int64, rec *message, well bool) {
 			f.holds--
 		}
 	}
-	if n := s.asks(rec); *n != 0 {
+	if n := s.asks(rec); *n != (asked{}) {
 		s.asking[rec.pdc.ID()].drop(*n)
-		*n = 0
+		*n = asked{}
 	}
 	rec.flags &^= msgQueued | msgWaiting | msgHolds
 	rec.pdc, rec.left = 0, 0

@@ -120,24 +120,30 @@ func TestSenselessPacketDuringARead(t *testing.T) {
 }
 
 // A target acknowledges what it is asked for and never sends it. The read that is not asked for as
-// a whole, and the write behind it, end all the same: before, each answer to a NOOP, which moves
+// a whole, and the ordered write behind it, end all the same; an unordered one has a PDC beside: before, each answer to a NOOP, which moves
 // the PSNs as packets do, stood for progress, and a message waited for 111 s.
 func TestTargetThatSendsNoData(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
-		patient(c)
-		c.Answers = 1024 // so that none is refused
-		c.PDS.KnownSources = true
-		c.PDS.IdleTime = 300 * ms // the longest time between two NOOPs
-	})
-	n.ends[1].mute = true
-	n.read(ses.ModeRUD, 200*netMTU)
-	n.write(ses.ModeRUD, netMTU)
-	a := n.ends[0]
-	n.run(func() bool { return len(a.events) == 2 })
-	for _, ev := range a.events {
-		require.Equal(t, pdc.CauseMessageTimeout, ev.Cause)
+	for mode, want := range map[ses.Mode]pdc.Cause{ses.ModeROD: pdc.CauseMessageTimeout, ses.ModeRUD: pdc.CauseNone} {
+		n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+			patient(c)
+			c.Answers = 1024 // so that none is refused
+			c.PDS.KnownSources = true
+			c.PDS.IdleTime = 300 * ms // the longest time between two NOOPs
+		})
+		n.ends[1].mute = true
+		read := n.read(mode, 200*netMTU)
+		n.write(mode, netMTU)
+		a := n.ends[0]
+		n.run(func() bool { return len(a.events) == 2 })
+		for _, ev := range a.events {
+			if ev.Cookie == read {
+				require.Equal(t, pdc.CauseMessageTimeout, ev.Cause)
+			} else {
+				require.Equal(t, want, ev.Cause)
+			}
+		}
+		require.Less(t, n.now, int64(2500*ms), "twice MessageTimeout, and half as much: NOOPs pass as long as they are frequent")
 	}
-	require.Less(t, n.now, int64(2500*ms), "twice MessageTimeout, and half as much: NOOPs pass as long as they are frequent")
 }
 
 // pinned occupies the only PDCID that end i of n may open PDCs with: its message to an address

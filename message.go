@@ -38,7 +38,8 @@ type Destination struct {
 
 	// Messages share PDCs only within the same Context, so ordered ones of
 	// different contexts do not wait for each other. Reserved takes PDCs of the reserved
-	// pool, here and at the peer.
+	// pool, here and at the peer. Where unordered reads and writes would hold each other up, and
+	// without Reserved, reads and fetching atomics get one PDC, writes and sends a second.
 	Context  uint16
 	Reserved bool
 

@@ -237,9 +237,9 @@ func (x *receiver) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	case pdc.VerdictResponse, pdc.VerdictRUDIResponse:
 		x.onResponse(now, in.Packet, r)
 	case pdc.VerdictRUDIRequest:
-		n = x.onRUDI(in, reply, buf, r)
+		n = x.onRUDI(now, in, reply, buf, r)
 	case pdc.VerdictDatagram:
-		x.judge(in.Packet, ses.ModeUUD, r)
+		x.judge(now, in.Packet, ses.ModeUUD, r)
 	case pdc.VerdictDone:
 		if f := &x.source.flows[x.res.ID.PDC.ID()]; x.credit == nil && x.res.Demand.Valid && f.pdc == x.res.ID.PDC {
 			f.unserved = true

@@ -20,7 +20,7 @@ func (x *receiver) onRequest(now int64, in *Datagram, buf []byte, r *Received) i
 		x.source.refill(now, x.res.ID.PDC) // others may be asked for
 		return n
 	}
-	x.judge(in.Packet, modeOf(in.Packet), r)
+	x.judge(now, in.Packet, modeOf(in.Packet), r)
 	return x.answer(now, buf, r)
 }
 
@@ -67,13 +67,13 @@ func (x *receiver) answer(now int64, buf []byte, r *Received) int {
 
 // judge decides about the request behind the PDS header: in e.decision, and r. If there
 // would be no room for an answer, the decision is a NACK, and nothing has changed.
-func (x *receiver) judge(b []byte, mode ses.Mode, r *Received) {
+func (x *receiver) judge(now int64, b []byte, mode ses.Mode, r *Received) {
 	d := &x.decision
 	n, err := x.request.Decode(ses.Form(x.res.Next), b[x.res.Header:])
 	if err != nil {
 		x.request, n = ses.Request{}, 0 // of no form: UNSUPPORTED_OP
 	}
-	if mode <= ses.ModeROD && (x.request.Opcode.IsFetch() && !x.source.answers.shares(x.res.ID.PDC) || !x.source.events.room() || x.doubts()) {
+	if mode <= ses.ModeROD && (x.request.Opcode.IsFetch() && !x.source.answers.shares(now, x.res.ID.PDC) || !x.source.events.room() || x.doubts()) {
 		x.stats.Refused++
 		*d = msg.Decision{NACK: true}
 		return
@@ -190,8 +190,8 @@ func (x *receiver) promise(now int64, buf []byte, r *Received) int {
 }
 
 // onRUDI answers a RUDI request, maybe repeated later.
-func (x *receiver) onRUDI(in, reply *Datagram, buf []byte, r *Received) int {
-	x.judge(in.Packet, ses.ModeRUDI, r)
+func (x *receiver) onRUDI(now int64, in, reply *Datagram, buf []byte, r *Received) int {
+	x.judge(now, in.Packet, ses.ModeRUDI, r)
 	var q pds.RUDI
 	_, _ = q.Decode(in.Packet)
 	d := &x.decision

@@ -396,10 +396,37 @@ func TestSourceShortWaysAllocateNothing(t *testing.T) {
 // The last of as many answers as there may be is alone in its run: nothing is behind its slot.
 func TestAnswersOfTheLastSlot(t *testing.T) {
 	var a answers
-	a.init(65535, 1)
+	a.init(65535, 1, 0)
 	a.free.head = 65535 // every other one is taken
 	_, id := a.take(pdc.RxID{})
 	var waiting chain
 	a.push(&waiting, uint16(id))
 	require.Equal(t, 1, a.alike(uint16(id), 64))
+}
+
+// A PDC that has no answer and finds none free gets one when the request comes again, although those that have
+// some ask for others all the time; the rest of the time nothing is kept free.
+func TestAnswersInTurn(t *testing.T) {
+	const pause = 1000
+	var a answers
+	a.init(1, 3, pause)
+	served := map[pdc.Handle]int{}
+	again := map[pdc.Handle]int64{1: 0, 2: 0, 3: 0}
+	for now := int64(0); now < 40*pause; now += 10 { // an answer takes as long
+		a.releaseAll(&chain{head: uint16(a.live), tail: uint16(a.live)})
+		for h := pdc.Handle(1); h <= 3; h++ {
+			switch {
+			case now < again[h]:
+			case a.shares(now, h):
+				a.take(pdc.RxID{PDC: h})
+				served[h]++
+			default:
+				again[h] = now + pause
+			}
+		}
+	}
+	for h, n := range served {
+		require.Greater(t, n, 1000, "%d: of 4,000, in turns of a pause", h)
+	}
+	require.Len(t, served, 3)
 }

@@ -107,7 +107,9 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	id, most := e.pds.Fast().NextSender()
 	if most > 1 {
-		most = e.source.run(int(id), min(most, len(out)))
+		if most = min(most, len(out)); e.source.leads[id].short(most) {
+			most = e.source.leads[id].run(most, e.flows[id].waiting())
+		}
 	}
 	if most = roomy(out[:most]); most == 0 {
 		return 0
@@ -121,18 +123,15 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 		h, alike := x.Handle(k)
 		if alike > 1 || x.Sent == 1 { // else no two are of one message
 			if y, left := e.source.sender.Middle(msg.PacketHandle(h)); y != nil {
-				alike = min(int(left), alike)
-				e.describeMiddles(out[k:][:alike], p, k, y)
-				k += alike
+				k = e.describeMiddles(out[:k+min(int(left), alike)], p, k, y)
 				continue
 			}
 		}
-		n := 1
+		end := k + 1
 		if alike == 1 {
-			n = x.Sent - k
+			end = x.Sent
 		}
-		e.describeEdges(out[k:][:n], p, k)
-		k += n
+		k = e.describeEdges(out[:end], p, k)
 	}
 	if n = x.Sent; e.source.leads[id].sent(n) {
 		e.source.goOn(now, &e.flows[id])
@@ -140,31 +139,33 @@ func (e *Endpoint) transmitRun(now int64, out []Datagram) (n int) {
 	return n
 }
 
-// describeMiddles describes the packets of p in the last Run from k on. y writes the semantic headers.
+// describeMiddles describes the packets of p in the last Run from k on, up to the end of out, and returns
+// that end. y writes the semantic headers.
 //
 //uetcc:hot
-func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle) {
+func (e *Endpoint) describeMiddles(out []Datagram, p *pdc.PDC, k int, y *msg.Middle) int {
 	x, mtu := e.pds.Fast().Run(), y.MTU()
 	h, _ := x.Handle(k)
-	m, first := msg.PacketHandle(h).Message(), y.Offset(msg.PacketHandle(h))
-	for i := range out {
-		d := &out[i]
+	first := y.Offset(msg.PacketHandle(h))
+	for i := uint(k); i < uint(len(out)); i++ {
+		d, k := &out[i], int(i)
 		buf := (*[HeaderMax]byte)(d.Packet[:HeaderMax])
 		d.Packet = d.Packet[:pds.RequestLen+ses.StandardLen]
 		at := (*[ses.StandardLen]byte)(buf[pds.RequestLen:])
-		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k+i)
-		if x.HasTarget(k + i) {
-			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k+i)
+		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k)
+		if x.HasTarget(k) {
+			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k)
 			d.Packet = d.Packet[:pds.RequestCCLen+ses.StandardLen]
 			at = (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
 		}
 		y.Put(at, first, mtu)
 		d.Src, d.Dst = e.local, p.Peer()
-		d.Size, d.Entropy, d.TC, d.Retx = x.Size, x.Path(k+i), p.TC(), false
+		d.Size, d.Entropy, d.TC, d.Retx = x.Size, x.Path(k), p.TC(), false
 		to := &d.Payload
-		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, m, y.Cookie(), 0
+		to.Length, to.Offset, to.Message, to.Cookie, to.Address = mtu, first, y.Handle(), y.Cookie(), 0
 		first += mtu
 	}
+	return len(out)
 }
 
 // roomy returns how many at the front have room for the headers.
@@ -179,22 +180,22 @@ func roomy(out []Datagram) int {
 	return len(out)
 }
 
-// describeEdges describes the packets of p in the last Run from k on: each an answer's data, or the
-// first or last packet of a message.
+// describeEdges is describeMiddles for packets of any kind: each an answer's data, or the first or last
+// of a message.
 //
 //uetcc:hot
-func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) {
+func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) int {
 	x := e.pds.Fast().Run()
-	for i := range out {
-		d := &out[i]
-		buf, h := (*[HeaderMax]byte)(d.Packet[:HeaderMax]), x.HandleOf(k+i)
-		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k+i)
+	for ; k < len(out); k++ {
+		d := &out[k]
+		buf, h := (*[HeaderMax]byte)(d.Packet[:HeaderMax]), x.HandleOf(k)
+		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k)
 		at, b := pds.RequestLen, (*[ses.StandardLen]byte)(buf[pds.RequestLen:])
-		if x.HasTarget(k + i) {
-			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k+i)
+		if x.HasTarget(k) {
+			x.PutTarget((*[pds.RequestCCLen]byte)(buf[:]), k)
 			at, b = pds.RequestCCLen, (*[ses.StandardLen]byte)(buf[pds.RequestCCLen:])
 		}
-		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, p.Peer(), x.Size, x.Path(k+i), p.TC(), false
+		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, p.Peer(), x.Size, x.Path(k), p.TC(), false
 		if isAnswer(h) {
 			e.source.describeAnswer(d, d.Packet[:cap(d.Packet)], at, AnswerID(h))
 		} else if y, ok := e.source.sender.PutStandard(b, msg.PacketHandle(h)); ok {
@@ -205,6 +206,7 @@ func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) {
 			e.source.describeOwn(d, d.Packet[:cap(d.Packet)], at, msg.PacketHandle(h))
 		}
 	}
+	return len(out)
 }
 
 // describeOne appends the semantic header of packet h at offset at.

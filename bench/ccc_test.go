@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/nscc"
 )
 
@@ -76,7 +77,7 @@ func BenchmarkCCCOnACK(b *testing.B) {
 			p := cccParams(b, cccConfig())
 			ws := make([]nscc.Window, n)
 			for i := range ws {
-				ws[i].Init(p.NSCC(), 0)
+				ws[i].Init(p.NSCC(), 0, 0)
 			}
 			b.ReportAllocs()
 			i, now := 0, int64(0)
@@ -135,7 +136,9 @@ func BenchmarkCCCOnACK(b *testing.B) {
 			i, now := 0, int64(0)
 			for b.Loop() {
 				if i%32 == 0 {
-					m.Prefetch(order[i&(1<<20-1):][:32])
+					for _, next := range order[i&(1<<20-1):][:32] {
+						prefetch.Lines(m.ContextLines(next))
+					}
 				}
 				h := ccc.NewHandle(order[i&(1<<20-1)], 1)
 				m.OnSend(h, now, ccc.Sent{Size: 4096})

@@ -44,7 +44,7 @@ func nsccSignals(mix string) []nscc.Ack {
 func nsccContexts(p *nscc.Params, n int) ([]nscc.Window, []int32) {
 	ws := make([]nscc.Window, n)
 	for i := range ws {
-		ws[i].Init(p, 0)
+		ws[i].Init(p, 0, 0)
 	}
 	r := rand.New(rand.NewPCG(2, 2))
 	order := make([]int32, 1<<20)
@@ -100,7 +100,7 @@ func BenchmarkNSCCOnACKBranch(b *testing.B) {
 				b.Fatal(err)
 			}
 			var w nscc.Window
-			w.Init(&p, 0)
+			w.Init(&p, 0, 0)
 			now := int64(0)
 			ack := func() { now += c.step; w.OnACK(&p, now, c.ack) }
 			for range 200 { // until the branch is the steady state
@@ -121,7 +121,7 @@ func BenchmarkNSCCOnACKBranch(b *testing.B) {
 func BenchmarkNSCCSend(b *testing.B) {
 	p := nsccParams(b)
 	var w nscc.Window
-	w.Init(p, 0)
+	w.Init(p, 0, 0)
 	b.ReportAllocs()
 	for b.Loop() {
 		if w.CanSend(p, 4096) {

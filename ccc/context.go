@@ -46,6 +46,7 @@ type Context struct {
 	state   State
 	why     Reason // the reason that data waits, as of the last event
 	how     how    // kept by the manager: see classify
+	holds   Reason // kept by the manager: what data has waited for since the last event; ReasonBacklog: nothing
 	rec     record // kept by the manager
 }
 
@@ -60,7 +61,7 @@ type Waiters struct{ Head, Tail uint16 }
 func (c *Context) Init(p *Params, now, baseRTT int64) {
 	*c = Context{life: lifeConfigured, mode: p.mode}
 	c.allowAll()
-	c.window.InitCached(&p.nscc, now, baseRTT)
+	c.window.Init(&p.nscc, now, baseRTT)
 	if p.credit {
 		c.credit.Init(&p.rccc)
 	}

@@ -29,11 +29,7 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	c := &at.context
 	c.add(delta)
 	if c.how&(howAny|howNew) == 0 {
-		if c.state == StateActive && !c.rec.wait(now) {
-			m.carry(c, now)
-		} else {
-			c.rec.last = now
-		}
+		c.rec.last = max(c.rec.last, now)
 		if full := c.window.Full(&m.p.nscc); c.how&howObserves != 0 {
 			m.observe(c, full)
 		} else if state := c.plainState(full); state != c.state {

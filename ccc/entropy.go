@@ -161,9 +161,6 @@ func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
 // 8 bytes: none for SchemeOblivious and SchemeREPS.
 func (p *EntropyParams) Words() int { return int(p.words) }
 
-// Scheme returns the configured scheme.
-func (p *EntropyParams) Scheme() Scheme { return p.scheme }
-
 // Entropy is the path choice of one context: the entropy value (the UDP source port, or the
 // entropy header of native IP) of the next packet. An Entropy holds no pointer. A scheme's
 // state for each value lies in side memory, passed by the caller to every call:
@@ -277,9 +274,6 @@ func (e *Entropy) feed(p *EntropyParams, side []uint64, now int64, r report) {
 		e.push(p, side, r)
 	}
 }
-
-// Fixed is a value for packets that must stay on one path, outside the scheme.
-func (e *Entropy) Fixed() uint16 { return e.base }
 
 // fixedFor is a value chosen by key. The choice is not a draw: recorded draws are for
 // packets alone.

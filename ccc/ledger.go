@@ -2,31 +2,21 @@
 
 package ccc
 
-import "math"
-
 // A record is the manager's data for a context needed in every event, next to the context's
 // counters.
 type record struct {
 	last   int64 // time of the last event, ns
+	waited int64 // see Manager.waitedFor
 	handle Handle
 	sole   Handle // the only PDC so far, with the context's counters; 0: none, or a second exists
-
-	// Counted here, and carried into the ledger when there is no room or the reason changes.
-	waited uint32 // how long data waited, ns
-	tally  tally
+	tally  tally  // carried into the ledger when there is no room
 	busy   bool   // counted in Manager.busy
 	armed  bool   // has a deadline
 	custom bool   // runs an algorithm of the user
-	fixed  bool   // a PDC takes no part in path choice
-	held   Reason // the cause that has held data since the last event; ReasonBacklog: none
-	kept   Reason // the cause of the time waited
 }
 
 // A ledger is the manager's data for a context beside the record, needed by few events.
-type ledger struct {
-	waited int64 // for the window, ns: see Snapshot.Held; other reasons are in an extra
-	counts counts
-}
+type ledger struct{ counts counts }
 
 // counts are the counters of a [Snapshot].
 type counts struct{ sent, acks, marked, nacks, losses int64 }
@@ -86,41 +76,27 @@ func (m *Manager) counts(c *Context) counts {
 // ledgerOf is the ledger of a context of the manager's.
 func (m *Manager) ledgerOf(c *Context) *ledger { return &m.ledgers[c.rec.handle.Index()] }
 
-// waitedFor is how long data of c has waited for a reason, ns. Without an extra the window is the
-// only one.
+// waitedFor is how long data of c has waited for a reason, ns: for the window in the record, so that
+// nothing else need be loaded, or without an extra for all. While c.holds names the reason the time of the
+// beginning is taken away.
 func (m *Manager) waitedFor(c *Context, why Reason) *int64 {
 	if why == ReasonWindow || m.extra.due == nil {
-		return &m.ledgerOf(c).waited
+		return &c.rec.waited
 	}
 	return &m.extra.waited[c.rec.handle.Index()][why]
 }
 
-// wait adds the time since the last event to the time of the reason holding data since then.
-// The sum is kept in the record, so the ledger need not be loaded; for a sum too large wait
-// returns false, and the caller calls carry.
-//
-//uetcc:hot inlines nobounds
-func (r *record) wait(now int64) bool {
-	d := now - r.last
-	if r.held != r.kept || uint64(d)|uint64(r.waited) > math.MaxInt32 {
-		return false
-	}
-	r.waited += uint32(d)
-	return true
-}
-
-// carry moves the sums into the ledger, with the time since the last event, unless later
-// than now: events of two cores may come out of order, and no time counts twice. Rare, and
-// out of line to spare the callers' registers.
+// hold has data of c wait for a reason from the last event on, ReasonBacklog for none. While the
+// reason stays, events cost nothing here. Out of line to spare the callers' registers.
 //
 //go:noinline
-func (m *Manager) carry(c *Context, now int64) {
-	r := &c.rec
-	d := now - r.last
-	if d <= 0 {
-		return
+//uetcc:hot
+func (m *Manager) hold(c *Context, why Reason) {
+	if c.holds != ReasonBacklog {
+		*m.waitedFor(c, c.holds) += c.rec.last
 	}
-	*m.waitedFor(c, r.kept) += int64(r.waited)
-	*m.waitedFor(c, r.held) += d
-	r.waited, r.kept, r.last = 0, r.held, now
+	if why != ReasonBacklog {
+		*m.waitedFor(c, why) -= c.rec.last
+	}
+	c.holds = why
 }

@@ -205,14 +205,6 @@ func (m *Manager) Waiters(context Handle) *Waiters {
 	return &m.seats[context.Index()].context.waiters
 }
 
-// ContextOf returns the context of a PDC, 0 if not bound.
-func (m *Manager) ContextOf(pdc Handle) Handle {
-	if b := m.member(pdc); b != nil {
-		return m.seatOf(b).context.rec.handle
-	}
-	return 0
-}
-
 // Bind binds a PDC to a context. fixed keeps the PDC out of path choice: all packets take a
 // single value of the PDC's, as ROD and TFC require.
 func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
@@ -225,7 +217,9 @@ func (m *Manager) Bind(pdc, context Handle, now int64, fixed bool) error {
 		return errInUse
 	}
 	fixed = fixed || m.p.flow // with TFC the cells of one path count
-	c.rec.fixed = c.rec.fixed || fixed
+	if fixed {
+		c.how |= howFixed
+	}
 	m.classify(c)
 	if c.pdcs == 0 {
 		c.rec.sole = pdc

@@ -111,8 +111,8 @@ func TestManagerStaleHandlesChangeNothing(t *testing.T) {
 	require.Zero(t, m.Send(old, 0, Sent{Size: mtu}))
 	freed, _ := m.Unbind(old, 0)
 	require.Zero(t, freed)
-	require.Zero(t, m.ContextOf(old))
-	require.Equal(t, ctx, m.ContextOf(reborn))
+	require.Zero(t, m.contextOf(old))
+	require.Equal(t, ctx, m.contextOf(reborn))
 }
 
 func TestManagerRefusesBadHandles(t *testing.T) {
@@ -396,4 +396,12 @@ func TestProbeCountsInEveryMode(t *testing.T) {
 		m.OnACK(pdcs[0], 4*us, &a)
 		require.Equal(t, mode == ModeOff, m.Context(ctx).BaseRTT() == 4*us, "an acknowledgement's counts where it steers")
 	}
+}
+
+// contextOf returns the context of a PDC, 0 if not bound.
+func (m *Manager) contextOf(pdc Handle) Handle {
+	if b := m.member(pdc); b != nil {
+		return m.seatOf(b).context.rec.handle
+	}
+	return 0
 }

@@ -120,6 +120,3 @@ func (p *Params) TFC() *tfc.Params {
 
 // Entropy returns the parameters of the path choice.
 func (p *Params) Entropy() *EntropyParams { return &p.entropy }
-
-// MTU is the largest nominal packet, bytes.
-func (p *Params) MTU() int64 { return p.mtu }

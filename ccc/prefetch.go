@@ -8,19 +8,8 @@ import (
 	"github.com/uetcc/uetcc/internal/prefetch"
 )
 
-// Prefetch begins to load the memory for events of some PDCs, by the PDCs' indices. With
-// more contexts than the caches hold, call Prefetch for the next 16 to 32 events and report
-// the events afterwards: then the cache misses overlap. An index out of range panics.
-//
-//uetcc:hot
-func (m *Manager) Prefetch(pdcs []uint16) {
-	for _, i := range pdcs {
-		prefetch.Lines(m.ContextLines(i))
-	}
-}
-
 // ContextLines returns the addresses of the cache lines that an event of a PDC needs, by the
-// PDC's index: three of its context, and a fourth where the path choice takes feedback, or
+// PDC's index, to be loaded ahead: three of its context, and a fourth where the path choice takes feedback, or
 // else where contexts are shared. Without either, d repeats c.
 //
 //uetcc:hot inlines

@@ -11,7 +11,7 @@ import (
 // user's. If not, the reason follows from the state, or in ModeObserve from the window: ReasonWindow or
 // ReasonBacklog.
 func (m *Manager) classify(c *Context) {
-	c.how &= howNew
+	c.how &= howNew | howFixed
 	if !m.runs || !m.p.window || m.p.credit || c.mode == ModeOff || c.rec.custom {
 		c.how |= howAny
 	} else if c.mode == ModeObserve {
@@ -19,9 +19,6 @@ func (m *Manager) classify(c *Context) {
 	}
 	if m.listens {
 		c.how |= howFeeds
-	}
-	if c.rec.fixed {
-		c.how |= howFixed
 	}
 }
 
@@ -91,65 +88,42 @@ type RunParams struct {
 // among the [Waiters], Exchange returns false, and nothing has changed but the outcome: use
 // OnCreditUpdate, OnACK, [Context.Decide] and Send.
 //
-// The state afterwards is bit for bit the state after OnACK, Decide and Send, except for the
-// time of the last event if now is earlier, and for the calls of an Algorithm: a single Allow
-// after the acknowledgements.
+// The state afterwards is bit for bit the state after OnACK, Decide and Send, except for the calls
+// of an Algorithm: a single Allow after the acknowledgements.
 //
 //uetcc:hot
 func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
-	at, n := m.seatAt(pdc), x.Most
-	if at == nil || !m.runs || uint(x.Acks) > RunMax || uint(n) > RunMax {
+	at, acks := m.seatAt(pdc), x.Acks
+	if at == nil || !m.runs {
 		return false
 	}
-	c, how, left := &at.context, at.context.how, at.context.waits
-	if c.rec.sole != pdc || c.waitingRtx != 0 || pdc == 0 {
-		b := m.member(pdc)
-		if b == nil {
-			return false
-		}
-		how, left = how|howShared, b.backlog()
+	c, how := &at.context, at.context.how
+	if c.rec.sole != pdc || c.waitingRtx != 0 || how&howAny != 0 || pdc == 0 {
+		return m.exchangeAny(pdc, at, now, x)
 	}
-	if n != 0 {
-		if uint64(x.Size-1) >= uint64(left) {
-			n = 0
-		} else if n > 1 && x.Size*int64(n) > left {
-			n = int(left / x.Size)
-		}
+	n := x.offered(c, pdc, c.waits)
+	if n < 0 {
+		return false
 	}
 	t := tally(0)
-	if x.Acks == 0 {
-		if c.state != StateReady || n == 0 {
-			return false
+	if a := &x.News[0]; acks == 1 && how&howNew == 0 && c.believes(a.PlainAck) {
+		c.rec.last = max(c.rec.last, now)
+		c.inflightPkts -= a.Packets
+		if how.feeds() {
+			m.feed(at, now, a)
 		}
-	} else {
-		if n != 0 && c.waiters != (Waiters{pdc.Index(), pdc.Index()}) && c.waiters != (Waiters{}) {
-			return false
-		}
-		if a := &x.News[0]; how&^howPlain == 0 && x.Acks == 1 && c.believes(a.PlainAck) {
-			c.inflightPkts -= a.Packets
-			if how.feeds() {
-				m.feed(at, now, a)
-			}
-			t = tallyOf(0, 1, int(a.Marks()))
-			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
-		} else {
-			t = m.take(pdc, at, now, how, x)
-		}
-	}
-	if how&howAny != 0 {
-		return m.exchangeAny(pdc, at, now, n, t, x)
-	}
-	if c.state != StateActive || c.rec.wait(now) {
-		c.rec.last = now
-	} else {
-		m.carry(c, now)
+		c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
+		t = tallyOf(0, 1, int(a.Marks()))
+	} else if uint(acks) > RunMax || acks == 0 && (n == 0 || c.state != StateReady) {
+		return false
+	} else if c.rec.last = max(c.rec.last, now); acks != 0 {
+		t = m.take(pdc, at, now, how, x)
 	}
 	x.RunParams = RunParams{}
 	p := &m.p.nscc
-	if full := c.window.Full(p); n == 0 || full && how&howObserves == 0 {
-		x.AckLast = full
-	} else {
-		x.AckEach = c.window.AckRequest(p) // before sending: the last packet fills the window
+	full := c.window.Full(p)
+	if n != 0 && (!full || how&howObserves != 0) {
+		x.Sent, x.AckEach = n, c.window.AckRequest(p) // before sending: the last packet fills the window
 		if n == 1 && how&^howObserves == 0 {
 			c.window.OnSend(x.Size)
 			c.fly(x.Size, 1)
@@ -161,19 +135,21 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 			} else {
 				n = c.window.OnSendRun(p, x.Size, n) // the packet that fills an observed window asks, too
 			}
+			x.Sent = n
 			c.fly(x.Size*int64(n), n)
 			m.choose(pdc, at, x.Size, x.Paths[:n])
 		}
-		x.Sent, x.AckLast = n, c.window.Full(p)
+		full = c.window.Full(p)
 		t += tallyOf(n, 0, 0)
 	}
+	x.AckLast = full
 	m.count(c, t)
 	if how&howObserves != 0 {
-		m.observe(c, x.AckLast)
-	} else if state := c.plainState(x.AckLast); state != c.state {
+		m.observe(c, full)
+	} else if state := c.plainState(full); state != c.state {
 		m.become(c, state)
 	}
-	x.Held = c.rec.held
+	x.Held = c.holds
 	return true // in StateReady the window has room for one packet at least
 }
 
@@ -237,7 +213,7 @@ func (c *Context) believes(a nscc.PlainAck) bool {
 //
 //uetcc:hot
 func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
-	c, p, news, fixed := &at.context, m.p, a.PlainAck, at.context.rec.fixed
+	c, p, news, fixed := &at.context, m.p, a.PlainAck, at.context.how&howFixed != 0
 	if p.credit {
 		c.credited(p, now, a)
 	}
@@ -272,15 +248,43 @@ func (c *Context) credited(p *Params, now int64, a *PlainAck) {
 	c.credit.Settle(&p.rccc, now, c.waits)
 }
 
-// exchangeAny is the rest of Exchange where not the window alone has a say, for n packets, once the
-// acknowledgements, counted by t, are taken in.
+// offered is how many packets of x the backlog of the PDC has, or below 0 where Exchange is to refuse.
+//
+//uetcc:hot nobounds
+func (x *Run) offered(c *Context, pdc Handle, backlog int64) int {
+	n := x.Most
+	switch {
+	case n == 0 || uint64(x.Size-1) >= uint64(backlog):
+		return 0
+	case c.waiters != (Waiters{pdc.Index(), pdc.Index()}) && c.waiters != (Waiters{}) && x.Acks != 0:
+		return -1
+	case n == 1:
+		return n
+	case uint(n) > RunMax:
+		return -1
+	}
+	return min(n, int(backlog/x.Size))
+}
+
+// exchangeAny is Exchange where not the window alone has a say.
 //
 //uetcc:hot
-func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, n int, t tally, x *Run) bool {
-	c, p := &at.context, m.p
+func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, x *Run) bool {
+	c, p, how, left := &at.context, m.p, at.context.how, at.context.waits
+	if c.rec.sole != pdc || c.waitingRtx != 0 || pdc == 0 {
+		b := m.member(pdc)
+		if b == nil {
+			return false
+		}
+		how, left = how|howShared, b.backlog()
+	}
+	n := x.offered(c, pdc, left)
+	if n < 0 || uint(x.Acks) > RunMax || x.Acks == 0 && (n == 0 || c.state != StateReady) {
+		return false
+	}
 	x.RunParams = RunParams{}
 	if x.Acks != 0 {
-		m.count(c, t)
+		m.count(c, m.take(pdc, at, now, how, x))
 		if !c.rec.custom || p.credit || !m.ask(c, now) { // the answer evaluates; credit has to be settled before the question
 			if c.evaluate(p, now); c.rec.custom {
 				m.ask(c, now)
@@ -412,7 +416,9 @@ func (m *Manager) become(c *Context, s State) {
 	if s == StateActive {
 		why = ReasonWindow
 	}
-	c.state, c.why, c.rec.held = s, why, why
+	if c.state, c.why = s, why; why != c.holds {
+		m.hold(c, why)
+	}
 	if (s >= StateActive) != c.rec.busy {
 		m.turn(c)
 	}

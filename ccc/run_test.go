@@ -57,7 +57,7 @@ func (w *twin) same(where string) {
 	a, b := w.plain, w.general
 	for i := range b.seats {
 		b.seats[i].context.how = a.seats[i].context.how
-		defer func() { b.seats[i].context.how = howAny }()
+		defer func() { b.seats[i].context.how |= howAny }()
 		if !b.seats[i].context.rec.armed && b.extra.due != nil {
 			a.extra.at[i] = b.extra.at[i]
 		}
@@ -119,8 +119,8 @@ func (w *twin) step() {
 		w.both(func(m *Manager) { m.Tick(w.now) })
 	case op == 37:
 		w.life(i)
-	case op == 38 && w.general.p.credit && w.general.ContextOf(h) != 0:
-		total := w.general.Context(w.general.ContextOf(h)).CreditTotal() + r.Int64N(32*mtu)
+	case op == 38 && w.general.p.credit && w.general.contextOf(h) != 0:
+		total := w.general.Context(w.general.contextOf(h)).CreditTotal() + r.Int64N(32*mtu)
 		w.both(func(m *Manager) { m.OnCreditUpdate(h, w.now, total) })
 	case op == 39 && l.Backlog > 2*mtu: // two packets are all that is left
 		w.both(func(m *Manager) { m.OnWithdraw(h, w.now, l.Backlog-2*mtu) })
@@ -203,7 +203,7 @@ func (w *twin) tried(at Handle, n *int, by int) {
 
 // send tries the run also where that must refuse.
 func (w *twin) send(h Handle, size int64) {
-	if paths := w.sendRun(h, size, 1); paths != 0 || w.general.ContextOf(h) == 0 || size <= 0 {
+	if paths := w.sendRun(h, size, 1); paths != 0 || w.general.contextOf(h) == 0 || size <= 0 {
 		return
 	}
 	s := w.plain.Send(h, w.now, Sent{Size: size})
@@ -213,7 +213,7 @@ func (w *twin) send(h Handle, size int64) {
 // sendRun sends up to most packets at once, as far as that goes.
 func (w *twin) sendRun(h Handle, size int64, most int) int {
 	paths := make([]uint16, most)
-	at := w.general.ContextOf(h)
+	at := w.general.contextOf(h)
 	s, ok := exchange(w.plain, h, w.now, nil, size, paths)
 	if !ok {
 		w.same("refused, but something has changed")
@@ -230,7 +230,7 @@ func (w *twin) exchange(h Handle, l Left) {
 	r := w.r
 	var acks []PlainAck
 	var each []Ack
-	at := w.general.ContextOf(h)
+	at := w.general.contextOf(h)
 	most := 3
 	if c := w.general.Context(at); c.rec.custom || c.mode != ModeEnforce {
 		most = 1 // or an algorithm is asked less often, and a time that was named is another
@@ -283,7 +283,7 @@ func (w *twin) sent(h Handle, size int64, s RunParams, paths []uint16) {
 		w.plain.CreditTargets(h, size, targets)
 	}
 	for i := range s.Sent {
-		c := w.general.Context(w.general.ContextOf(h))
+		c := w.general.Context(w.general.contextOf(h))
 		require.True(w.t, c.Admits() || c.bounded && c.Decide(w.general.p, w.now).Bytes >= min(size, mtu))
 		got := w.general.Send(h, w.now, Sent{Size: size})
 		last := i+1 == s.Sent
@@ -304,7 +304,7 @@ func (w *twin) acknowledge(h Handle, bytes int64, packets int32) {
 	if w.r.IntN(4) > 0 {
 		a.RTT = 6*us + w.r.Int64N(2*us)
 	}
-	at := w.general.ContextOf(h)
+	at := w.general.contextOf(h)
 	_, ok := exchange(w.plain, h, w.now, []PlainAck{{PlainAck: nscc.MakePlainAck(a.Bytes, a.RTT, a.ECN), Packets: packets, Entropy: a.Entropy}}, 0, nil)
 	if !ok {
 		w.same("refused, but something has changed")
@@ -345,7 +345,7 @@ func TestRunsEqualGeneralEvents(t *testing.T) {
 					}
 					w.plain.runs = false
 					for i := range w.contexts {
-						w.plain.seats[i].context.how = howAny
+						w.plain.seats[i].context.how |= howAny
 					}
 					next, armed := w.general.NextDeadline()
 					at, some := w.plain.NextDeadline()
@@ -495,18 +495,6 @@ func TestPlainACKBelievesOnlyWhatWasSent(t *testing.T) {
 		m.OnACK(pdcs[0], 0, &a)
 		require.Equal(t, c.inflight, m.Context(ctx).Inflight(), "claimed less than nothing")
 	}
-}
-
-// Prefetching changes nothing, also for indices that are not bound.
-func TestPrefetchChangesNothing(t *testing.T) {
-	m, _, pdcs := plainManager(t)
-	m.OnNewData(pdcs[1], 0, mtu)
-	twin, _, _ := plainManager(t)
-	twin.OnNewData(pdcs[1], 0, mtu)
-	for i := range uint16(len(m.pdcs)) {
-		m.Prefetch([]uint16{i, 0, i})
-	}
-	require.Equal(t, twin, m)
 }
 
 // What is prefetched is what an event needs.

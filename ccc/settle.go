@@ -20,12 +20,10 @@ func (m *Manager) arrange(c *Context, now int64) {
 	if (c.state >= StateActive) != r.busy {
 		m.turn(c)
 	}
-	if r.held != ReasonBacklog && !r.wait(now) {
-		m.carry(c, now)
-	} else {
-		r.last = max(r.last, now) // what was posted may be older than what was not
+	r.last = max(r.last, now) // what was posted may be older than what was not
+	if why := c.held(); why != c.holds {
+		m.hold(c, why)
 	}
-	r.held = c.held()
 	if _, asks := c.credit.Deadline(); asks || c.why == ReasonPacing || r.armed || m.gates != nil {
 		m.settleWide(c, now)
 	}

@@ -574,6 +574,24 @@ func heldManager(t *testing.T, admission bool) (*Manager, Handle) {
 	return m, h
 }
 
+// What was posted a while ago does not take the time of the latest event back, also where nothing waits.
+func TestSnapshotTimeNeverGoesBack(t *testing.T) {
+	for _, admission := range []bool{false, true} { // the plain steps, and the general ones
+		m := newManager(t, ManagerConfig{Params: testParams(t, chapterFabric()), Contexts: 1, PDCs: 1, Admission: admission})
+		h := alone(t, m, 0, 0)
+		m.OnNewData(h, 0, 4*mtu)
+		require.True(t, m.TryOwn())
+		require.True(t, m.Post(Event{Kind: EventNewData, PDC: h, Now: 5 * us, Size: 1}))
+		m.OnNewData(h, 10*us, 1)
+		m.Drain()
+		require.Equal(t, !admission, m.Exchange(h, 7*us, &Run{Most: 1, Size: mtu}))
+		var v View
+		m.show(h, &v)
+		require.EqualValues(t, 10*us, v.Snapshot().Time)
+		m.Disown()
+	}
+}
+
 // An owner handles what has just come in before what was posted a while ago. No time
 // counts twice: what held data back did so no longer than there was time.
 func TestSnapshotCountsNoTimeTwice(t *testing.T) {

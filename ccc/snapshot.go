@@ -74,8 +74,13 @@ func (m *Manager) show(h Handle, v *View) {
 	if m.extra.due != nil {
 		waited = m.extra.waited[h.Index()]
 	}
-	waited[ReasonWindow] = m.ledgerOf(c).waited
-	waited[r.kept] += int64(r.waited)
+	waited[ReasonWindow] = r.waited
+	if why := c.holds; why != ReasonBacklog {
+		if m.extra.due == nil {
+			why = ReasonWindow
+		}
+		waited[why] += r.last
+	}
 	for k, ns := range waited {
 		v.word[viewWords-reasons+k].Store(ns)
 	}

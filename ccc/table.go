@@ -208,9 +208,8 @@ func (t *Table) All() iter.Seq[Handle] {
 	}
 }
 
-// TableStats counts the contexts: Capacity = Free + Live, and Resting is 0. During changes by other
-// goroutines the parts may not add up.
-type TableStats struct{ Capacity, Free, Live, Resting int }
-
-// Stats counts, in time proportional to the size.
-func (t *Table) Stats() TableStats { return TableStats(t.slots.Stats()) }
+// Stats counts the contexts alive, and how many there can be, in time proportional to the size.
+func (t *Table) Stats() (live, capacity int) {
+	s := t.slots.Stats()
+	return s.Live, s.Capacity
+}

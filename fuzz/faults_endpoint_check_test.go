@@ -63,7 +63,7 @@ func (e *endpointEnd) checkUsage() {
 	}
 	u, c := e.e.Usage(), &e.limits
 	if u.Messages > c.Messages || u.Messages != e.open || u.Events != 0 || u.Arriving > c.Target.Messages || u.Answers > c.Answers || u.Buffered >= len(e.kept) ||
-		u.PDCs > c.PDCs.General || u.Waiting > c.Waiting || u.RUDI > c.RUDI || u.Contexts > c.Contexts+1 || u.Senders > c.Contexts {
+		u.PDCs > endpointPDCs(*c) || u.Waiting > c.Waiting || u.RUDI > c.RUDI || u.Contexts > c.Contexts+1 || u.Senders > c.Contexts {
 		w.failf("memory: %+v of %+v; %d messages open", u, c, e.open)
 	}
 }

@@ -53,6 +53,9 @@ type endpointEnd struct {
 	data               [endpointMTU]byte // of an answer
 }
 
+// endpointPDCs is the most PDCs of an endpoint, second ones to a peer included.
+func endpointPDCs(c uetcc.Config) int { return c.PDCs.General + min(c.PDCs.General, 64) }
+
 // start gives e a new life without any memory.
 func (e *endpointEnd) start() {
 	c := e.config()
@@ -61,7 +64,7 @@ func (e *endpointEnd) start() {
 	e.held = 0
 	e.buffers, e.owed, e.live, e.cells, e.stock = nil, nil, nil, [endpointCellCount]uint64{}, [1 + endpointTags]int{}
 	e.known = [endpointPlaces]ses.Generation{}
-	e.order, e.seen = make([]endpointOrder, c.PDCs.General+1), make([]faultSeen, c.PDCs.General+1)
+	e.order, e.seen = make([]endpointOrder, endpointPDCs(c)+1), make([]faultSeen, endpointPDCs(c)+1)
 	e.forgetKept()
 	e.openMemory()
 	e.restock()

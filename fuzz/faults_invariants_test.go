@@ -187,9 +187,9 @@ func (e *pdcEnd) finish() {
 	if s = e.table.Stats().General; s.Free != s.Capacity {
 		w.failf("E4: after the quarantine %+v", s)
 	}
-	if e.m.FreeChunks() != e.chunks || e.ctxs.Stats().Live != 0 || e.cc.Stale() != 0 {
+	if contexts, _ := e.ctxs.Stats(); e.m.FreeChunks() != e.chunks || contexts != 0 || e.cc.Stale() != 0 {
 		w.failf("E4: %d of %d chunks free, %d contexts open, %d events for PDCs that had gone",
-			e.m.FreeChunks(), e.chunks, e.ctxs.Stats().Live, e.cc.Stale())
+			e.m.FreeChunks(), e.chunks, contexts, e.cc.Stale())
 	}
 	st := e.m.Stats()
 	if st.Opened != st.Closed {

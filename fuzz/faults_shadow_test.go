@@ -177,7 +177,7 @@ func (s *faultShadow) attach() {
 		}
 		c := &shadowContext{h: info.Context}
 		// The base round trip that it begins with may be that of an earlier context to the destination.
-		c.window.InitCached(s.window, e.clock.now, e.cc.Context(info.Context).BaseRTT())
+		c.window.Init(s.window, e.clock.now, e.cc.Context(info.Context).BaseRTT())
 		c.credit.init(e)
 		*slot = c
 		e.cc.SetAlgorithm(info.Context, e.clock.now, &faultEar{s, info.Context})

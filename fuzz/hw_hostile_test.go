@@ -105,7 +105,7 @@ func (w *nonsense) use(now int64) {
 	}
 	require.GreaterOrEqual(w.t, w.dev.LineRate(), int64(0))
 	require.GreaterOrEqual(w.t, w.dev.MTU(), int64(0))
-	_ = hw.TicksToNs(clock.Ticks(), clock.TickPs())
+	_ = clock.Nanoseconds(clock.Ticks())
 	_, _ = w.watch.Alive(clock, now), w.dev.ResetDone()
 	p, err := w.dev.PDC(1)
 	require.NoError(w.t, err)

@@ -42,6 +42,7 @@ func mpSchemes() map[string]ccc.Scheme {
 type mpPath struct {
 	draws  recordedDraws
 	values int
+	scheme ccc.Scheme
 	p      ccc.EntropyParams
 	e      ccc.Entropy
 	side   []uint64
@@ -78,6 +79,7 @@ func replayEntropy(t *testing.T, dir fs.FS, name string) {
 			path.p, err = ccc.NewEntropyParams(ccc.EntropyConfig{Scheme: scheme, Values: about.Paths,
 				Queue: 1 << 15, Freeze: about.RepsFreezePs, Rand: &path.draws})
 			require.NoError(t, err)
+			path.scheme = scheme
 			path.side = make([]uint64, path.p.Words())
 		}
 		path.step(r)
@@ -107,7 +109,7 @@ func (m *mpPath) step(r mpRow) {
 
 // ring is what a row shows of the state of SchemeREPS; it has nothing to show of the others.
 func (m *mpPath) ring() [4]int64 {
-	if m.p.Scheme() != ccc.SchemeREPS {
+	if m.scheme != ccc.SchemeREPS {
 		return [4]int64{-1, -1, -1, -1}
 	}
 	s := m.e.REPSState()

@@ -64,7 +64,7 @@ func newNSCCRun(t testing.TB, c nscc.Config) *nsccRun {
 	if c.Picoseconds {
 		r.most = 60e12
 	}
-	r.w.Init(&r.p, 0)
+	r.w.Init(&r.p, 0, 0)
 	if c.Profile == nscc.ProfileSpec {
 		r.model = newNSCCModel(c, p.Constants())
 	}

@@ -19,7 +19,7 @@ func nsccAt(t testing.TB, c nscc.Config, cwnd int64) (*nscc.Params, *nscc.Window
 	p, err := nscc.NewParams(c)
 	require.NoError(t, err)
 	var w nscc.Window
-	w.Init(&p, 0)
+	w.Init(&p, 0, 0)
 	s := w.Snapshot()
 	s.Cwnd, s.QAEnd = cwnd, math.MaxInt64
 	w.Resume(&p, s)
@@ -113,7 +113,7 @@ func TestNSCCNoSignalNeverShrinks(t *testing.T) {
 			require.NoError(t, err)
 			for range 20 {
 				var w nscc.Window
-				w.Init(&p, 0)
+				w.Init(&p, 0, 0)
 				s := w.Snapshot()
 				s.Cwnd = p.MTU() + rng.Int64N(p.MaxWnd()-p.MTU()+1)
 				w.Resume(&p, s)

@@ -138,7 +138,7 @@ func newNSCCFlow(t *testing.T, d *nsccTrace, id string) *nsccFlow {
 		[]float64{k.ScalingA, k.ScalingB, k.FairIncrease, k.FastScale, k.Eta})
 	require.InEpsilon(t, d.Alpha*1e12, k.Alpha, 1e-15)
 	f := &nsccFlow{p: p}
-	f.w.InitCached(&f.p, 0, start.BaseRTT)
+	f.w.Init(&f.p, 0, start.BaseRTT)
 	return f
 }
 

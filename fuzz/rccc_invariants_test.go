@@ -240,7 +240,11 @@ func testRateFactor(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 3))
 	for range 5000 {
 		for range rnd.IntN(20) {
-			f.OnArrival(rnd.IntN(2) == 0, rccc.Trim(rnd.IntN(3)))
+			if rnd.IntN(3) == 0 {
+				f.OnArrival(rnd.IntN(2) == 0)
+			} else {
+				f.OnTrim(rnd.IntN(2) == 0)
+			}
 		}
 		rate := f.Step()
 		require.GreaterOrEqual(t, rate, 0.225)

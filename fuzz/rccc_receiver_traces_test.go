@@ -119,7 +119,7 @@ func (p *rcccPort) arrive(tb *recording, i int, kind rccc.Arrival) {
 	before := t.List(h.Slot())
 	tb.equal(i, "cum_q", p.cum(h))
 	if p.fabric != nil {
-		p.arrivals = append(p.arrivals, rcccArrival{tb.number(i, "ecn") == 1, trimOf(tb, i)})
+		p.arrivals = append(p.arrivals, rcccArrival{tb.number(i, "ecn") == 1, tb.text(i, "event") == "ARR_TRIM", tb.number(i, "lasthop") == 1})
 	}
 	if kind != rccc.ArrivalTrimmed || tb.number(i, "dup") == 0 {
 		target := rccc.QuantaOf(tb.number(i, "target_q") * rccc.QuantumBytes).Extend(p.r.Target(h))
@@ -131,16 +131,6 @@ func (p *rcccPort) arrive(tb *recording, i int, kind rccc.Arrival) {
 	if _, awake := p.r.Deadline(); awake && !p.awake {
 		p.awake, p.next = true, now
 	}
-}
-
-func trimOf(tb *recording, i int) rccc.Trim {
-	switch {
-	case tb.text(i, "event") != "ARR_TRIM":
-		return rccc.TrimNone
-	case tb.number(i, "lasthop") == 1:
-		return rccc.TrimLastHop
-	}
-	return rccc.TrimElsewhere
 }
 
 // poll runs the pacer at the recorded time, which must be the one it asked for.
@@ -244,10 +234,7 @@ func (p *rcccPort) finishIntervals(id int64) {
 }
 
 // rcccArrival is what the fabric's controller sees of a packet.
-type rcccArrival struct {
-	ecn  bool
-	trim rccc.Trim
-}
+type rcccArrival struct{ ecn, trimmed, lastHop bool }
 
 // step ends the interval that row i of os.csv describes. Silent intervals at
 // full rate have no row but let the smoothed fraction decay: their number is
@@ -257,7 +244,11 @@ func (p *rcccPort) step(o *recording, i int) {
 	for silent := *p.fabric; ; silent.Step() {
 		f := silent
 		for _, a := range p.arrivals {
-			f.OnArrival(a.ecn, a.trim)
+			if a.trimmed {
+				f.OnTrim(a.lastHop)
+			} else {
+				f.OnArrival(a.ecn)
+			}
 		}
 		rate := f.Step()
 		marked, rises := f.Trend()
@@ -284,15 +275,13 @@ func (p *rcccPort) stepUnlisted(tb *recording, i int) {
 func (p *rcccPort) equalCounts(o *recording, i int) {
 	var ecn, lastHop, elsewhere int64
 	for _, a := range p.arrivals {
-		switch a.trim {
-		case rccc.TrimNone:
-			if a.ecn {
-				ecn++
-			}
-		case rccc.TrimLastHop:
+		switch {
+		case a.trimmed && a.lastHop:
 			lastHop++
-		case rccc.TrimElsewhere:
+		case a.trimmed:
 			elsewhere++
+		case a.ecn:
+			ecn++
 		}
 	}
 	o.equal(i, "packets", int64(len(p.arrivals)))

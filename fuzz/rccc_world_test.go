@@ -341,7 +341,7 @@ func (w *creditWorld) check() {
 		}
 		_, armed := f.src.Deadline()
 		w.hold("R12", waiting == 0 || c > 0 || armed, "flow %d: nothing will wake it", i)
-		if _, _, live := t.Load(f.h); !f.known || !live {
+		if _, live := w.r.Credit(f.h); !f.known || !live {
 			continue
 		}
 		list := t.List(f.h.Slot())

@@ -25,30 +25,29 @@ type sesFlag struct {
 }
 
 // sesKinds tells for each kind of header in ses.jsonl how the package reads it.
-// A kind with more than one way must give the same in all of them.
-var sesKinds = map[string][]func() (sesCodec, sesFields){
-	"req_std_som1":       {sesStandard, sesRequest(ses.FormStandard)},
-	"req_std_som0":       {sesStandard, sesRequest(ses.FormStandard)},
-	"req_std_atomic":     {sesRequest(ses.FormStandard)},
-	"req_std_cswap":      {sesRequest(ses.FormStandard)},
-	"req_std_rendezvous": {sesRequest(ses.FormStandard)},
-	"defer_send":         {sesRequest(ses.FormStandard)},
-	"defer_tsend":        {sesRequest(ses.FormStandard)},
-	"rtr":                {sesRequest(ses.FormStandard)},
-	"req_small":          {sesRequest(ses.FormSmall)},
-	"req_small_atomic":   {sesRequest(ses.FormSmall)},
-	"req_small_cswap":    {sesRequest(ses.FormSmall)},
-	"req_medium":         {sesRequest(ses.FormMedium)},
-	"req_medium_atomic":  {sesRequest(ses.FormMedium)},
-	"req_medium_cswap":   {sesRequest(ses.FormMedium)},
-	"atomic_ext":         {sesAtomic},
-	"cswap_ext":          {sesSwap},
-	"rendezvous_ext":     {sesRendezvous},
-	"rsp":                {sesResponse, sesReply(ses.FormResponse)},
-	"rsp_default":        {sesResponse, sesReply(ses.FormResponse)},
-	"rsp_none":           {sesResponse, sesReply(ses.FormResponse)},
-	"rsp_data":           {sesReply(ses.FormResponseData)},
-	"rsp_data_small":     {sesReply(ses.FormResponseDataSmall)},
+var sesKinds = map[string]func() (sesCodec, sesFields){
+	"req_std_som1":       sesRequest(ses.FormStandard),
+	"req_std_som0":       sesRequest(ses.FormStandard),
+	"req_std_atomic":     sesRequest(ses.FormStandard),
+	"req_std_cswap":      sesRequest(ses.FormStandard),
+	"req_std_rendezvous": sesRequest(ses.FormStandard),
+	"defer_send":         sesRequest(ses.FormStandard),
+	"defer_tsend":        sesRequest(ses.FormStandard),
+	"rtr":                sesRequest(ses.FormStandard),
+	"req_small":          sesRequest(ses.FormSmall),
+	"req_small_atomic":   sesRequest(ses.FormSmall),
+	"req_small_cswap":    sesRequest(ses.FormSmall),
+	"req_medium":         sesRequest(ses.FormMedium),
+	"req_medium_atomic":  sesRequest(ses.FormMedium),
+	"req_medium_cswap":   sesRequest(ses.FormMedium),
+	"atomic_ext":         sesExtension(ses.OpcodeAtomic, ses.AtomicLen),
+	"cswap_ext":          sesExtension(ses.OpcodeAtomic, ses.CompareSwapLen),
+	"rendezvous_ext":     sesExtension(ses.OpcodeRendezvousSend, ses.RendezvousLen),
+	"rsp":                sesReply(ses.FormResponse),
+	"rsp_default":        sesReply(ses.FormResponse),
+	"rsp_none":           sesReply(ses.FormResponse),
+	"rsp_data":           sesReply(ses.FormResponseData),
+	"rsp_data_small":     sesReply(ses.FormResponseDataSmall),
 }
 
 // with adds the fields of more, under names that begin with prefix.
@@ -92,35 +91,36 @@ func sesTokenFields(t *ses.RestartToken) sesFields {
 	return sesFields{"initiator_restart_token": &t.Initiator, "target_restart_token": &t.Target}
 }
 
-func sesStandard() (sesCodec, sesFields) {
-	h := new(ses.Standard)
-	return h, sesCommonFields(&h.Common).with("", sesFields{
-		"message_id": &h.MessageID, "buffer_offset": &h.BufferOffset, "initiator": &h.Initiator,
-		"memory_key_match_bits": &h.Key, "header_data": &h.HeaderData, "request_length": &h.RequestLength,
-		"payload_length": &h.PayloadLength, "message_offset": &h.MessageOffset,
-	})
+// A sesExtended is the extension of a request, read and written behind a standard header of
+// the opcode.
+type sesExtended struct {
+	ses.Request
+	length int
 }
 
-func sesAtomic() (sesCodec, sesFields) {
-	h := new(ses.Atomic)
-	return h, sesFields{}.with("ext.", sesAtomicFields(h))
+func (e *sesExtended) Decode(b []byte) (int, error) {
+	if len(b) < e.length {
+		return 0, ses.ErrTruncated
+	}
+	head := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: e.Opcode}}}
+	wire := append(head.AppendTo(nil)[:ses.StandardLen], b[:e.length]...)
+	_, err := e.Request.Decode(ses.FormStandard, append(wire, make([]byte, ses.CompareSwapLen)...)) // operands of 0
+	return e.length, err
 }
 
-func sesSwap() (sesCodec, sesFields) {
-	h := new(ses.CompareSwap)
-	return h, sesFields{}.with("ext.", sesSwapFields(h))
+func (e *sesExtended) AppendTo(b []byte) []byte {
+	return append(b, e.Request.AppendTo(nil)[ses.StandardLen:][:e.length]...)
 }
 
-func sesRendezvous() (sesCodec, sesFields) {
-	h := new(ses.Rendezvous)
-	return h, sesFields{}.with("ext.", sesRendezvousFields(h))
-}
-
-func sesResponse() (sesCodec, sesFields) {
-	h := new(ses.Response)
-	return h, sesVerdictFields(&h.Verdict).with("", sesFields{
-		"message_id": &h.MessageID, "ri_generation": &h.Generation, "job_id": &h.JobID, "modified_length": &h.ModifiedLength,
-	})
+func sesExtension(op ses.Opcode, length int) func() (sesCodec, sesFields) {
+	return func() (sesCodec, sesFields) {
+		h := &sesExtended{length: length}
+		h.Form, h.Opcode = ses.FormStandard, op
+		if op.IsRendezvous() {
+			return h, sesFields{}.with("ext.", sesRendezvousFields(&h.Rendezvous))
+		}
+		return h, sesFields{}.with("ext.", sesSwapFields(&h.Swap))
+	}
 }
 
 // A sesFormRequest is a Request whose form is given from outside, as by a PDS

@@ -90,7 +90,7 @@ func cccKeyedTable(capacity int) keyedTable {
 		},
 		find:  func(k int) uint32 { return uint32(t.Lookup(key(k))) },
 		close: func(h uint32) bool { return t.Close(ccc.Handle(h)) == nil },
-		inUse: func() int { s := t.Stats(); return s.Capacity - s.Free },
+		inUse: func() int { live, _ := t.Stats(); return live },
 	}
 }
 

@@ -95,7 +95,8 @@ func TestContextIndexServesAnother(t *testing.T) {
 	}
 	wg.Wait()
 	requireOneLife(t, logs)
-	require.Equal(t, ccc.TableStats{Capacity: 6, Free: 6}, tab.Stats())
+	live, _ := tab.Stats()
+	require.Zero(t, live)
 	for source := range reuseSources {
 		for number := range reuseNumbers {
 			k := reuseKey{source, number}

@@ -72,7 +72,7 @@ func (w *tfcWorld) step(b byte) {
 	case 7:
 		w.disturbCredit(pick)
 	}
-	if w.dst.CreditDue(w.now) {
+	if due, armed := w.dst.Deadline(); armed && w.now >= due {
 		w.announce()
 	}
 }

@@ -108,7 +108,7 @@ func replayLine(t *testing.T, line []byte, where string) {
 	var is struct{ Name, Encap, Expect, TSS string }
 	require.NoError(t, json.Unmarshal(line, &is), where)
 	kind, isPDS := pdsKinds[is.Name]
-	switch ways := sesKinds[is.Name]; {
+	switch header := sesKinds[is.Name]; {
 	case is.TSS != "":
 		readStrictly[tssVector](t, line, where).replay(t)
 	case is.Encap != "":
@@ -117,10 +117,8 @@ func replayLine(t *testing.T, line []byte, where string) {
 		readStrictly[malformedVector](t, line, where).replay(t)
 	case isPDS:
 		checkVector(t, readStrictly[vector](t, line, where), kind)
-	case ways != nil:
-		for _, header := range ways {
-			readStrictly[vector](t, line, where).replaySES(t, header)
-		}
+	case header != nil:
+		readStrictly[vector](t, line, where).replaySES(t, header)
 	default:
 		t.Fatalf("%s: no header kind %q", where, is.Name)
 	}
@@ -183,15 +181,13 @@ var wrong = map[string][]error{
 // reserved bits were zero, as it says.
 func (v *malformedVector) replay(t *testing.T) {
 	kind, isPDS := pdsKinds[v.Name]
-	switch ways := sesKinds[v.Name]; {
+	switch header := sesKinds[v.Name]; {
 	case strings.HasPrefix(v.Name, "packet/"):
 		v.replayPacket(t)
 	case isPDS:
 		v.replayPDS(t, kind, validPDS(t)[v.Name])
-	case ways != nil:
-		for _, header := range ways {
-			v.replaySES(t, header)
-		}
+	case header != nil:
+		v.replaySES(t, header)
 	default:
 		t.Fatalf("no header kind %q", v.Name)
 	}

@@ -43,10 +43,9 @@ func wholeFile(t *testing.T, path string) (cells []*wholeCell) {
 // addresses, the rate of their links and the round trip: a run for each cell, and for some
 // another, which has to be the same.
 //
-//	go test ./fuzz -run TestWhole -v                                        the figures of each cell
-//	go test ./fuzz -run TestWhole/told                                      some of them
-//	UETCC_WHOLE=testdata/whole/red.jsonl.gz go test ./fuzz -run TestWhole   those that do not hold yet
-//	UETCC_WHOLE=FILE go test ./fuzz -run TestWhole -v                       others, each twice
+//	go test ./fuzz -run TestWhole -v                    the figures of each cell
+//	go test ./fuzz -run TestWhole/told                  some of them
+//	UETCC_WHOLE=FILE go test ./fuzz -run TestWhole -v   others, each twice
 //
 // testdata/whole describes the format.
 func TestWhole(t *testing.T) {

@@ -27,9 +27,6 @@ func (c Clock) Ticks32() uint64 {
 	return uint64(hi)<<32 | uint64(lo)
 }
 
-// TickPs returns the length of a tick in picoseconds, at least 1.
-func (c Clock) TickPs() uint32 { return c.tickPs }
-
 // Extend returns the full time, in ticks, of a short stamp taken at most
 // 2^bits - 1 ticks before now: now - ((now - stamp) mod 2^bits), where bits is the
 // device's stamp width, at most the 32 of an event. For 16 bits of 128 ns that is
@@ -40,9 +37,10 @@ func (c Clock) Extend(stamp uint32, now uint64) uint64 {
 	return now - (now-uint64(stamp))&mask
 }
 
-// TicksToNs converts ticks of the given length (picoseconds) to nanoseconds,
-// rounding down, modulo 2^64.
-func TicksToNs(ticks uint64, tickPs uint32) int64 {
+// Nanoseconds converts ticks to nanoseconds, rounding down, modulo 2^64.
+func (c Clock) Nanoseconds(ticks uint64) int64 { return ticksToNs(ticks, c.tickPs) }
+
+func ticksToNs(ticks uint64, tickPs uint32) int64 {
 	return int64(ticks/1000*uint64(tickPs) + ticks%1000*uint64(tickPs)/1000)
 }
 

@@ -28,14 +28,14 @@ func TestClockExtend(t *testing.T) {
 }
 
 func TestTicksRoundDown(t *testing.T) {
-	require.EqualValues(t, 8_388_480, TicksToNs(65_535, uetTickPs), "the largest service time")
+	require.EqualValues(t, 8_388_480, ticksToNs(65_535, uetTickPs), "the largest service time")
 	require.EqualValues(t, 46, nsToTicks(6000, uetTickPs), "6 us are 46.875 ticks")
 	for _, ns := range []int64{0, 1, 127, 128, 1 << 50} {
-		back := TicksToNs(nsToTicks(ns, uetTickPs), uetTickPs)
+		back := ticksToNs(nsToTicks(ns, uetTickPs), uetTickPs)
 		require.LessOrEqual(t, back, ns)
 		require.Greater(t, back, ns-128)
 	}
-	require.Equal(t, int64(1<<50), TicksToNs(nsToTicks(1<<50, 1000), 1000))
+	require.Equal(t, int64(1<<50), ticksToNs(nsToTicks(1<<50, 1000), 1000))
 }
 
 // TestClockOfABrokenDevice: what a device says of its clock and port may be anything.
@@ -47,7 +47,7 @@ func TestClockOfABrokenDevice(t *testing.T) {
 		require.Equal(t, want, dev.Clock().Extend(7, now), "%d bits", bits)
 	}
 	dev.space.Store32(dev.reg(Reg.TickPs), 0)
-	require.Positive(t, nsToTicks(1, dev.Clock().TickPs()))
+	require.Positive(t, nsToTicks(1, dev.Clock().tickPs))
 	dev.space.Store64(dev.reg(Reg.LineRate), math.MaxUint64)
 	require.Positive(t, dev.LineRate())
 }

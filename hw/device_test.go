@@ -19,7 +19,7 @@ func TestOpen(t *testing.T) {
 	require.Equal(t, 4, dev.Count(KindContext))
 	require.Equal(t, 2, dev.Count(KindDoorbell))
 	require.Zero(t, dev.Count(Kind(0x99)))
-	require.EqualValues(t, 128_000, dev.Clock().TickPs())
+	require.EqualValues(t, 128, dev.Clock().Nanoseconds(1))
 	soft.Step(128 * 7)
 	require.EqualValues(t, 7, dev.Clock().Ticks())
 	soft.Step(5)

@@ -27,48 +27,23 @@ func Example() {
 	ctx.Commit(hw.Control{Enable: true, Mode: hw.ModeWindow, Generation: 1})
 	ctx.SetCwnd(3 * 4096)
 	nic.Step(0)
+	bell.Probe(&ctx, 1) // a round-trip probe leaves with the next burst
+	nic.Step(5_000)
 	bell.Ring(&ctx, 1, 5) // five packets wait
 	nic.Step(10_000)
 
 	var events [8]hw.Event
 	for _, e := range events[:ring.Drain(events[:])] {
-		fmt.Println(e.Type, "of context", e.Context, "generation", e.Generation)
+		fmt.Println(e.Type, "of context", e.Context, "generation", e.Generation, "with a probe:", e.Flags&pcc.ProbeSent != 0)
 	}
 	fmt.Println("sent", ctx.Sent(), "blocked by the window:", ctx.State().Window)
 	cwnd, _ := dev.Load(hw.Reg.Cwnd, 0)
 	fmt.Println(hw.Reg.Cwnd.Name, cwnd, "packets", dev.Counters().TXPackets)
 	// Output:
 	// 100 Gb/s, enforces windows: true
-	// tx of context 0 generation 1
-	// tx of context 0 generation 1
-	// tx of context 0 generation 1
+	// tx of context 0 generation 1 with a probe: true
+	// tx of context 0 generation 1 with a probe: false
+	// tx of context 0 generation 1 with a probe: false
 	// sent 12288 blocked by the window: true
 	// CWND 12288 packets 3
-}
-
-// A round-trip probe leaves with the next burst of its context.
-func ExampleDoorbell_Probe() {
-	cfg := hw.SoftConfig{
-		Contexts: 1, Owners: 1, Features: hw.FeatureWindow | hw.FeatureEvents, LineRate: 100e9, MTU: 4096,
-	}
-	regs, host := hw.NewMemory(cfg.SpaceSize()), hw.NewMemory(4096)
-	nic, _ := hw.NewSoftDevice(cfg, regs, host)
-	dev, _ := hw.Open(regs)
-	_ = dev.Enable(hw.FeatureWindow | hw.FeatureEvents)
-	ring, _ := dev.Ring(0, host, 0, 6)
-	ctx, _ := dev.Context(0)
-	bell, _ := dev.Doorbell(0)
-
-	ctx.Commit(hw.Control{Enable: true, Mode: hw.ModeWindow, Generation: 1})
-	ctx.SetCwnd(3 * 4096)
-	nic.Step(0)
-	bell.Probe(&ctx, 1)
-	nic.Step(5_000)
-	bell.Ring(&ctx, 1, 1)
-	nic.Step(10_000)
-
-	var events [1]hw.Event
-	ring.Drain(events[:])
-	fmt.Println(events[0].Type, "with a probe:", events[0].Flags&pcc.ProbeSent != 0)
-	// Output: tx with a probe: true
 }

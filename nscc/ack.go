@@ -27,10 +27,11 @@ func (k SampleKind) String() string { return enum.Name(sampleNames[:], k) }
 // Ack is the news of one acknowledgement. Build RTT with [RTT] and Bytes with
 // [RcvdTracker.Advance]. With ProfileSpec an acknowledgement without a sample moves the
 // window only by a penalty or the penalty's end, so sample retransmitted packets too, where
-// [Retransmits.Unambiguous] allows it.
+// the echo of the retransmit flag can be for the last transmission only (Karn's rule, UE
+// Specification 1.0.x section 3.6.10): the first with the echo clear, the second with the echo set.
 //
 // A packet is ambiguous through copies that may still be answered. A copy refused by a NACK
-// is gone ([Retransmits.Refused]): when each copy counted, a window whose packets had been
+// is gone: when each copy counted, a window whose packets had been
 // trimmed twice got no samples and stayed at one packet a round trip, in staggered incasts at
 // 800 Gb/s for up to 12 times the completion time. A packet timed out twice still gives no
 // sample, since the living copies are unknown: a window brought down to one packet by

@@ -34,7 +34,7 @@
 // Flows share a bottleneck equally if all agree about the base round trip. A flow with too long
 // a base sees less delay than the rest and gives way later. So a sample without a queue is
 // worth an extra packet: a probe in the class of control packets, or the measurement of an
-// earlier context to the destination ([Window.InitCached]).
+// earlier context to the destination ([Window.Init]).
 //
 // Without trimming the base matters most. The recommended thresholds then mark all packets even
 // below the target delay, where a mark only holds the window: a flow whose base is 2 % too long

@@ -21,7 +21,7 @@ func Example() {
 	}
 	now := int64(1_000_000)
 	var w nscc.Window
-	w.Init(&params, now)
+	w.Init(&params, now, 0)
 	for w.CanSend(&params, 4096) {
 		w.OnSend(4096) // and transmit
 	}
@@ -47,7 +47,7 @@ func ExampleWindow_Begin() {
 	}
 	for _, waiting := range []int64{10_000, 262_144} {
 		var w nscc.Window
-		w.Init(&params, 0)
+		w.Init(&params, 0, 0)
 		w.Begin(&params, waiting)
 		fmt.Println(w.Cwnd()/params.MTU(), "packets")
 	}
@@ -95,7 +95,7 @@ func ExampleAdditiveStep_scaleInvariance() {
 			panic(err)
 		}
 		var w nscc.Window
-		w.Init(&params, 0)
+		w.Init(&params, 0, 0)
 		for rtt := range int64(10) {
 			w.OnACK(&params, (rtt+1)*6_000, nscc.Ack{RTT: 6_000}) // no bytes, so eta alone
 		}

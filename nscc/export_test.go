@@ -7,9 +7,3 @@ func (p Params) Unusual() *Params {
 	p.usual = 0
 	return &p
 }
-
-const (
-	RetransmitsNone = retransmitsNone
-	RetransmitsOne  = retransmitsOne
-	RetransmitsMore = retransmitsMore
-)

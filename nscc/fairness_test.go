@@ -67,7 +67,7 @@ func TestFlowsShareByTheirBase(t *testing.T) {
 			c.Trimming = tc.trimming
 			p, flows := must(t, c), make([]nscc.Window, 2)
 			for i := range flows {
-				flows[i].Init(p, 0)
+				flows[i].Init(p, 0, 0)
 			}
 			flows[0].SampleBase(p, p.BaseRTT()-tc.shorter)
 			acked := share(p, flows, 20_000_000)

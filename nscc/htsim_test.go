@@ -26,9 +26,9 @@ func TestHTSimBDPOrder(t *testing.T) {
 		require.NoError(t, err)
 		ceiling := func(bdp int64) int64 { return int64(1.5 * float64(bdp)) }
 		var cached, sampled nscc.Window
-		cached.InitCached(&p, 0, c.rtt)
+		cached.Init(&p, 0, c.rtt)
 		require.Equal(t, ceiling(c.started), cached.Snapshot().MaxWnd, "remembered %d", c.rtt)
-		sampled.Init(&p, 0)
+		sampled.Init(&p, 0, 0)
 		sampled.SampleBase(&p, c.rtt)
 		require.Equal(t, ceiling(c.sampled), sampled.Snapshot().MaxWnd, "measured %d", c.rtt)
 	}
@@ -45,7 +45,7 @@ func TestHTSimInitialAboveCeiling(t *testing.T) {
 	p, err := nscc.NewParams(c)
 	require.NoError(t, err)
 	var w nscc.Window
-	w.InitCached(&p, 0, 6_022_720)
+	w.Init(&p, 0, 6_022_720)
 	require.EqualValues(t, 415_000, w.Cwnd())
 	var again nscc.Window
 	again.Resume(&p, w.Snapshot())
@@ -71,7 +71,7 @@ func TestHTSimIncreaseWrapsWhole(t *testing.T) {
 	})
 	require.NoError(t, err)
 	var w nscc.Window
-	w.Init(&p, 0)
+	w.Init(&p, 0, 0)
 	w.OnACK(&p, 1, nscc.Ack{Bytes: 190_743_971, RTT: 36_991_948_688})
 	require.Equal(t, nscc.ActionProportional, w.Snapshot().Action)
 	const sum = 5_485_808_840_278_299_648 // 1.25 x 190,743,971 x 23,008,051,312
@@ -88,7 +88,7 @@ func TestHTSimFastIncreaseEndsAtFastDelay(t *testing.T) {
 	require.NoError(t, err)
 	for delay, want := range map[int64]bool{fast - 1: true, fast: false, fast + 1: false} {
 		var w nscc.Window
-		w.InitCached(&p, 0, base)
+		w.Init(&p, 0, base)
 		increased := false
 		for i := range int64(100) {
 			w.OnSend(4_150)

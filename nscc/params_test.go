@@ -66,7 +66,7 @@ func TestAlphaOnALongPath(t *testing.T) {
 		c.Tuning.Alpha = alpha
 		p := must(t, c)
 		var w nscc.Window
-		w.Init(p, 0)
+		w.Init(p, 0, 0)
 		w.OnSend(4096)
 		w.OnACK(p, c.BaseRTT+2_000, nscc.Ack{Bytes: 4096, RTT: c.BaseRTT + 2_000})
 		require.Equal(t, want, w.Cwnd())
@@ -109,7 +109,7 @@ func TestNewParamsInitialCwnd(t *testing.T) {
 		c.InitialCwnd = size
 		p := must(t, c)
 		var w nscc.Window
-		w.Init(p, 0)
+		w.Init(p, 0, 0)
 		require.Equal(t, size, w.Cwnd())
 		require.EqualValues(t, 225_000, w.Snapshot().MaxWnd)
 	}
@@ -170,7 +170,7 @@ func TestFractionalBDP(t *testing.T) {
 
 	p := must(t, fabric100())
 	var w nscc.Window
-	w.Init(p, 0)
+	w.Init(p, 0, 0)
 	w.SampleBase(p, 11_959)
 	require.EqualValues(t, 224_231, w.Snapshot().MaxWnd)
 }

@@ -149,7 +149,7 @@ func adaptive(t testing.TB, rate, told int64, guess bool) func(int) controller {
 	p := must(t, nscc.Config{LinkRate: rate, BaseRTT: told, MTU: pathMTU, Profile: nscc.ProfileAdaptive, Unmeasured: guess})
 	return func(int) controller {
 		w := &window{p: p}
-		w.Init(p, 0)
+		w.Init(p, 0, 0)
 		return w
 	}
 }
@@ -191,7 +191,7 @@ func TestPathsHostDelay(t *testing.T) {
 					p := must(t, nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 500_000, MTU: pathMTU, InitialCwnd: 256 << 10, HostDelay: host, Profile: nscc.ProfileAdaptive})
 					return runPath(c, func(int) controller {
 						w := &window{p: p}
-						w.Init(p, 0)
+						w.Init(p, 0, 0)
 						return w
 					})
 				}
@@ -276,11 +276,11 @@ func TestAdaptiveSmallPacketsKeepTheBase(t *testing.T) {
 	} {
 		p := must(t, nscc.Config{LinkRate: rate, BaseRTT: tc.base, MTU: pathMTU, Profile: tc.profile})
 		var w, probed nscc.Window
-		w.Init(p, 0)
+		w.Init(p, 0, 0)
 		w.OnSend(tc.bytes)
 		w.OnACK(p, tc.rtt, nscc.Ack{Bytes: tc.bytes, RTT: tc.rtt})
 		require.Equal(t, tc.want, w.BaseRTT(), "%+v", tc)
-		probed.Init(p, 0)
+		probed.Init(p, 0, 0)
 		probed.SampleBase(p, 41_000)
 		keeps := tc.profile == nscc.ProfileAdaptive && tc.base == base
 		require.Equal(t, keeps, probed.BaseRTT() == base, "%+v", tc)
@@ -296,7 +296,7 @@ func TestAdaptiveProbeOfABusyPath(t *testing.T) {
 	} {
 		p := must(t, nscc.Config{LinkRate: tc.rate, BaseRTT: 4 * tc.full, MTU: tc.mtu, Profile: nscc.ProfileAdaptive})
 		var w nscc.Window
-		w.Init(p, 0)
+		w.Init(p, 0, 0)
 		now := int64(0)
 		ack := func(rtt int64) {
 			now += rtt
@@ -329,7 +329,7 @@ func TestAdaptiveBegin(t *testing.T) {
 				LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: mtu, Profile: nscc.ProfileAdaptive, InitialCwnd: tc.initial,
 			})
 			var w nscc.Window
-			w.Init(p, 0)
+			w.Init(p, 0, 0)
 			w.Begin(p, tc.packets*mtu)
 			require.Equal(t, tc.first*mtu, w.Cwnd(), "%+v", tc)
 			n := w.OnSendRun(p, mtu, 100)
@@ -350,7 +350,7 @@ func TestAdaptiveBegin(t *testing.T) {
 	}
 	p := must(t, nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: mtu, Trimming: true})
 	var w nscc.Window
-	w.Init(p, 0)
+	w.Init(p, 0, 0)
 	w.Begin(p, 64*mtu)
 	require.Equal(t, int64(225_000), w.Cwnd())
 }
@@ -361,7 +361,7 @@ func TestAdaptiveFirstSampleIsNotTheShortest(t *testing.T) {
 	p := must(t, nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000, MTU: 4096, Profile: nscc.ProfileAdaptive})
 	for _, cached := range []int64{0, 30_000} {
 		var w nscc.Window
-		w.InitCached(p, 0, cached)
+		w.Init(p, 0, cached)
 		w.OnSend(4096)
 		for i := range int64(8) {
 			w.OnACK(p, 1<<40+i*39_197, nscc.Ack{Bytes: 4096, RTT: 39_197, Pend: 6})
@@ -381,7 +381,7 @@ func TestAdaptiveGrowsBetweenSamples(t *testing.T) {
 		grows   bool
 	}{{0, false}, {base, true}, {10 * base, false}} {
 		var w nscc.Window
-		w.Init(p, 0)
+		w.Init(p, 0, 0)
 		send := func() {
 			for w.CanSend(p, 116) {
 				w.OnSend(116)
@@ -412,7 +412,7 @@ func TestAdaptiveGrowsOnSmallPackets(t *testing.T) {
 	const told, base, size = 25_000, 85_000, 104
 	p := must(t, nscc.Config{LinkRate: 10e9 / 8, BaseRTT: told, MTU: pathMTU, Profile: nscc.ProfileAdaptive})
 	var w nscc.Window
-	w.Init(p, 0)
+	w.Init(p, 0, 0)
 	least, now := w.Cwnd(), int64(0)
 	for range 40 {
 		n := 0

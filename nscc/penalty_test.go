@@ -117,7 +117,7 @@ func TestPenaltySavesOnceAndRestores(t *testing.T) {
 func TestPenaltyRestoreIsClamped(t *testing.T) {
 	p := must(t, chapterFabric(false))
 	var w nscc.Window
-	w.Init(p, 0)
+	w.Init(p, 0, 0)
 	w.OnSend(112_500)
 	w.OnACK(p, 0, nscc.Ack{Bytes: 4_096, Pend: 127})
 	w.SampleBase(p, 3_000)

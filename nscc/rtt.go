@@ -2,11 +2,7 @@
 
 package nscc
 
-import (
-	"math"
-
-	"github.com/uetcc/uetcc/internal/enum"
-)
+import "math"
 
 // tickNs is the unit of service_time on the wire.
 const tickNs = 128
@@ -22,42 +18,6 @@ func ServiceTimeOf(ns int64) ServiceTime {
 
 // Nanoseconds is the time in nanoseconds, 0 to 8,388,480.
 func (s ServiceTime) Nanoseconds() int64 { return int64(s) * tickNs }
-
-// Retransmits is the number of retransmissions of a packet that may still be answered: 0, 1,
-// or more. An embedder should keep it per packet, in two bits.
-type Retransmits uint8
-
-// The numbers of retransmissions.
-const (
-	retransmitsNone Retransmits = iota
-	retransmitsOne
-	retransmitsMore
-)
-
-var retransmitsNames = [...]string{"none", "one", "more"}
-
-// String is none, one or more.
-func (r Retransmits) String() string { return enum.Name(retransmitsNames[:], r) }
-
-// Again is r after one more retransmission.
-func (r Retransmits) Again() Retransmits { return min(r+1, retransmitsMore) }
-
-// Refused is r after a NACK of the last transmission: the last copy is gone, so an
-// acknowledgement with the echo set can belong only to the next copy. With more than one copy
-// under way the NACK may be for any.
-func (r Retransmits) Refused() Retransmits {
-	if r == retransmitsOne {
-		return retransmitsNone
-	}
-	return r
-}
-
-// Unambiguous reports whether an acknowledgement with the given echo of the retransmit flag
-// can only belong to the last transmission, so the round trip is known: the first with the
-// echo clear, or the second with the echo set.
-func (r Retransmits) Unambiguous(echo bool) bool {
-	return r == retransmitsNone && !echo || r == retransmitsOne && echo
-}
 
 // RTT is the sample of a packet last transmitted at sent and acknowledged at
 // arrival (nanoseconds), less the destination's service time. 0 is no sample: the clock has

@@ -58,13 +58,10 @@ type outcome struct {
 // a single comparison tells whether fast increase is on or due.
 const fastOn = 1 << 40
 
-// Init starts a context whose path has not been measured.
-func (w *Window) Init(p *Params, now int64) { w.InitCached(p, now, p.baseRTT) }
-
-// InitCached starts a context with the base round trip (ticks) measured by an
-// earlier context to the same destination. A value outside (0, config_base_rtt]
-// means config_base_rtt; with ProfileAdaptive any round trip is taken.
-func (w *Window) InitCached(p *Params, now, baseRTT int64) {
+// Init starts a context with the base round trip (ticks) measured by an
+// earlier context to the same destination. A value outside (0, config_base_rtt],
+// such as 0, means config_base_rtt; with ProfileAdaptive any round trip is taken.
+func (w *Window) Init(p *Params, now, baseRTT int64) {
 	*w = Window{cwnd: p.initial, base: p.baseRTT, maxWnd: uint32(p.maxWnd)}
 	if baseRTT > 0 && baseRTT != w.base && baseRTT <= p.mostBase() {
 		w.setBase(p, baseRTT, startBDP(p.profile, p.unit, p.linkRate, baseRTT))
@@ -170,7 +167,7 @@ func (w *Window) Cwnd() int64 { return w.cwnd }
 func (w *Window) Inflight() int64 { return w.inflight }
 
 // BaseRTT is the smallest round trip seen, ticks: the argument for a later
-// InitCached.
+// Init.
 func (w *Window) BaseRTT() int64 { return w.base }
 
 // SampleBase lowers the base round trip to the sample of a probe, ticks. Samples

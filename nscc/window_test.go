@@ -19,7 +19,7 @@ func started(t testing.TB, c nscc.Config) (*nscc.Params, *nscc.Window) {
 	t.Helper()
 	p := must(t, c)
 	var w nscc.Window
-	w.Init(p, 0)
+	w.Init(p, 0, 0)
 	return p, &w
 }
 
@@ -62,13 +62,13 @@ func TestWindowOnSendRun(t *testing.T) {
 func TestWindowInit(t *testing.T) {
 	p := must(t, fabric100())
 	var w nscc.Window
-	w.Init(p, 77)
+	w.Init(p, 77, 0)
 	s := w.Snapshot()
 	require.Equal(t, nscc.Snapshot{Cwnd: 225_000, MaxWnd: 225_000, BaseRTT: 12_000,
 		LastAdjust: 77, LastDecrease: 77, LastSample: 77}, s)
 }
 
-func TestWindowInitCached(t *testing.T) {
+func TestWindowInitMeasured(t *testing.T) {
 	for _, tc := range []struct {
 		name               string
 		cached             int64
@@ -83,7 +83,7 @@ func TestWindowInitCached(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := must(t, fabric100())
 			var w nscc.Window
-			w.InitCached(p, 0, tc.cached)
+			w.Init(p, 0, tc.cached)
 			s := w.Snapshot()
 			require.Equal(t, []int64{tc.base, tc.ceiling, tc.wnd}, []int64{s.BaseRTT, s.MaxWnd, s.Cwnd})
 			require.Equal(t, tc.base, w.BaseRTT())
@@ -233,7 +233,7 @@ func TestWindowAllocs(t *testing.T) {
 			"OnInferredLoss":     func() { w.OnInferredLoss(p, 4_096) },
 			"OnSend":             func() { w.OnSend(4_096); w.AckRequest(p); w.CanSend(p, 4_096); w.OnUnmark(-4_096) },
 			"Snapshot":           func() { w.Resume(p, w.Snapshot()) },
-			"Init":               func() { w.Init(p, now) },
+			"Init":               func() { w.Init(p, now, 0) },
 		} {
 			alloctest.Zero(t, c.Profile.String()+" "+name, fn)
 		}
@@ -243,20 +243,20 @@ func TestWindowAllocs(t *testing.T) {
 
 // ProfileAdaptive takes a longer base round trip than the configured one too, and does not take
 // the first sample in its place, even where the configuration is a guess.
-func TestWindowInitCachedAdaptive(t *testing.T) {
+func TestWindowInitMeasuredAdaptive(t *testing.T) {
 	c := fabric100()
 	c.Profile, c.Unmeasured = nscc.ProfileAdaptive, true
 	p := must(t, c)
 	for _, cached := range []int64{5_000, 40_000} {
 		var w nscc.Window
-		w.InitCached(p, 0, cached)
+		w.Init(p, 0, cached)
 		w.OnSend(4096)
 		w.OnACK(p, 100_000, nscc.Ack{Bytes: 4096, RTT: 60_000})
 		require.Equal(t, cached, w.BaseRTT())
 		require.Equal(t, 100*gbps*cached*3/2/1e9, w.Snapshot().MaxWnd)
 	}
 	var w nscc.Window
-	w.Init(p, 0)
+	w.Init(p, 0, 0)
 	w.OnSend(4096)
 	w.OnACK(p, 100_000, nscc.Ack{Bytes: 4096, RTT: 60_000})
 	require.EqualValues(t, 60_000, w.BaseRTT(), "what was not measured before is now")

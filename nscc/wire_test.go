@@ -86,28 +86,6 @@ func TestServiceTime(t *testing.T) {
 	require.EqualValues(t, 8_388_480, nscc.ServiceTime(65_535).Nanoseconds())
 }
 
-func TestRetransmitsUnambiguous(t *testing.T) {
-	require.Equal(t, []nscc.Retransmits{nscc.RetransmitsOne, nscc.RetransmitsMore, nscc.RetransmitsMore},
-		[]nscc.Retransmits{nscc.RetransmitsNone.Again(), nscc.RetransmitsOne.Again(), nscc.RetransmitsMore.Again()})
-	for r, valid := range map[nscc.Retransmits][2]bool{ // echo clear, echo set
-		nscc.RetransmitsNone: {true, false}, nscc.RetransmitsOne: {false, true}, nscc.RetransmitsMore: {false, false},
-		nscc.Retransmits(3): {false, false},
-	} {
-		require.Equal(t, valid, [2]bool{r.Unambiguous(false), r.Unambiguous(true)}, r)
-	}
-}
-
-// A refusal tells that the last copy is gone, if that is the only one that was sent again.
-func TestRetransmitsRefused(t *testing.T) {
-	for r, want := range map[nscc.Retransmits]nscc.Retransmits{
-		nscc.RetransmitsNone: nscc.RetransmitsNone, nscc.RetransmitsOne: nscc.RetransmitsNone,
-		nscc.RetransmitsMore: nscc.RetransmitsMore,
-	} {
-		require.Equal(t, want, r.Refused(), r)
-	}
-	require.True(t, nscc.RetransmitsOne.Refused().Again().Unambiguous(true))
-}
-
 func TestRTT(t *testing.T) {
 	require.EqualValues(t, 12_000, nscc.RTT(112_640, 100_000, 5), "5 units of 128 ns at the destination")
 	require.Zero(t, nscc.RTT(100_000, 100_001, 0), "clock went backwards")

@@ -106,7 +106,8 @@ func (s *story) open() {
 	check(err)
 	check(s.a.pdcs.Begin(s.pdc))
 	check(s.a.pdcs.Announce(0, s.pdc, storyBytes))
-	s.ccc = s.a.contexts.ContextOf(ccc.Handle(s.pdc))
+	info, _ := s.a.pdcs.PDC(s.pdc)
+	s.ccc = info.Context
 }
 
 func (s *story) backlog() int64 { return s.a.contexts.Context(s.ccc).Backlog() }

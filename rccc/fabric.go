@@ -6,7 +6,6 @@ import (
 	"cmp"
 
 	"github.com/uetcc/uetcc/internal/check"
-	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // FabricConfig describes a [FabricRate]. Zero fields have the defaults their
@@ -20,21 +19,6 @@ type FabricConfig struct {
 	Gain             float64 // weight of a new sample, up to 1; default 0.5
 	MinRate          float64 // 0.001 to 1; default 0.9 / Oversubscription, at least 0.01
 }
-
-// Trim is the fate of a packet's payload.
-type Trim uint8
-
-// Where a packet was trimmed.
-const (
-	TrimNone      Trim = iota // arrived whole
-	TrimLastHop               // on the last hop, the pacer's own business
-	TrimElsewhere             // inside the fabric
-)
-
-var trimNames = [...]string{"none", "last-hop", "elsewhere"}
-
-// String is none, last-hop or elsewhere.
-func (t Trim) String() string { return enum.Name(trimNames[:], t) }
 
 // FabricRate slows a receiver's credit where the fabric, not the last hop, is
 // the bottleneck and no window reacts: an additive-increase,
@@ -75,18 +59,21 @@ func NewFabricRate(c FabricConfig) (FabricRate, error) {
 	return FabricRate{c: c, rate: 1}, nil
 }
 
-// OnArrival counts a packet of any kind. A mark counts on a whole packet only: the
-// marked fraction is over whole packets.
-func (f *FabricRate) OnArrival(ecn bool, trim Trim) {
+// OnArrival counts a whole packet, marked or not: the marked fraction is over whole packets.
+func (f *FabricRate) OnArrival(ecn bool) {
 	f.packets++
-	switch trim {
-	case TrimNone:
-		if ecn {
-			f.ecn++
-		}
-	case TrimLastHop:
+	if ecn {
+		f.ecn++
+	}
+}
+
+// OnTrim counts a packet whose payload was cut: at the last hop, the pacer's own business, or
+// inside the fabric.
+func (f *FabricRate) OnTrim(lastHop bool) {
+	f.packets++
+	if lastHop {
 		f.lastHop++
-	case TrimElsewhere:
+	} else {
 		f.elsewhere++
 	}
 }

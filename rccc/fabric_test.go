@@ -27,25 +27,25 @@ func TestFabricRateFallsToItsFloor(t *testing.T) {
 	f := testFabric(t)
 	require.Equal(t, 1.0, f.Step())
 	for i := range 12 {
-		trim := TrimNone
-		if i >= 3 {
-			trim = TrimElsewhere
+		if i < 3 {
+			f.OnArrival(true)
+		} else {
+			f.OnTrim(false)
 		}
-		f.OnArrival(i < 3, trim)
 	}
 	require.Equal(t, 0.225, f.Step())
 	marked, rises := f.Trend()
 	require.Equal(t, 0.5, marked)
 	require.Zero(t, rises)
 	require.InDelta(t, 0.235, f.Step(), 1e-12, "each interval counts for itself")
-	f.OnArrival(false, TrimElsewhere)
+	f.OnTrim(false)
 	require.Equal(t, 0.225, f.Step(), "0.9 / 4 is the floor")
 }
 
 func TestFabricRateIgnoresTheLastHop(t *testing.T) {
 	f := testFabric(t)
 	for range 10 {
-		f.OnArrival(true, TrimLastHop)
+		f.OnTrim(true)
 	}
 	require.Equal(t, 1.0, f.Step())
 }
@@ -54,8 +54,8 @@ func TestFabricRateIgnoresTheLastHop(t *testing.T) {
 func TestFabricRateCountsMarksOfWholePacketsOnly(t *testing.T) {
 	f := testFabric(t)
 	for i := range 10 {
-		f.OnArrival(i == 0, TrimNone)
-		f.OnArrival(true, TrimLastHop)
+		f.OnArrival(i == 0)
+		f.OnTrim(true)
 	}
 	require.Equal(t, 1.0, f.Step())
 	marked, _ := f.Trend()
@@ -71,9 +71,9 @@ func TestFabricRateRecoversAndKeepsItsExponentBounded(t *testing.T) {
 	for range 200 {
 		require.Equal(t, 1.0, f.Step())
 	}
-	f.OnArrival(true, TrimNone)
+	f.OnArrival(true)
 	for range 9 {
-		f.OnArrival(false, TrimNone)
+		f.OnArrival(false)
 	}
 	f.rate = 0.5
 	require.InDelta(t, 0.51, f.Step(), 1e-12, "marks below the target: one plain step")

@@ -48,8 +48,7 @@ type ReceiverConfig struct {
 // is at most the link's bytes in t+1 nanoseconds, plus a grant. With a [slicePolicy] the
 // bound is as much plus a slice, and a byte for each unit of weight.
 //
-// Single writer, except [Senders.Load] of [Receiver.Senders]. The work of every
-// call is independent of the number of senders.
+// Single writer. The work of every call is independent of the number of senders.
 type Receiver struct {
 	policy GrantPolicy
 	due    int64 // when the pacer runs next, ns; meaningful while awake

@@ -68,12 +68,10 @@ type link struct{ next, prev Slot }
 // Senders is a destination's active sender table: a slab of values linked into
 // lists by index, so no operation depends on how many senders there are.
 //
-// Single writer, except [Senders.Load], which any goroutine may call. Made by
-// [NewReceiver]; a [GrantPolicy] works on Senders.
+// Single writer. Made by [NewReceiver]; a [GrantPolicy] works on Senders.
 type Senders struct {
 	slab  []sender
 	links []link
-	views []view
 
 	active, idle, free ring
 	weight             int64 // sum over the active list
@@ -81,7 +79,7 @@ type Senders struct {
 }
 
 func (t *Senders) init(capacity int) {
-	t.slab, t.links, t.views = slab.Make[sender](capacity), slab.Make[link](capacity), slab.Make[view](capacity)
+	t.slab, t.links = slab.Make[sender](capacity), slab.Make[link](capacity)
 	for i := range t.slab {
 		t.pushBack(&t.free, Slot(i))
 	}
@@ -183,7 +181,6 @@ func (t *Senders) add(now int64, weight uint16, start int64) (Handle, error) {
 		cum: start, target: start, seen: now, spent: start, spentAt: now,
 		weight: weight, turn: weight, generation: s.generation + 1,
 	}
-	t.publish(i)
 	return s.handle(i), nil
 }
 
@@ -192,6 +189,5 @@ func (t *Senders) add(now int64, weight uint16, start int64) (Handle, error) {
 func (t *Senders) remove(i Slot) {
 	t.Move(i, ListNone)
 	t.slab[i].generation++
-	t.publish(i)
 	t.pushBack(&t.free, i)
 }

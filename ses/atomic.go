@@ -25,24 +25,17 @@ type Atomic struct {
 	Control uint8 // semantic_control, carried as it is: cacheable 0x01, CPU coherent 0x02; table 3-23
 }
 
-// Decode reads the extension; n is [AtomicLen]. The only error is
-// [ErrTruncated].
-func (h *Atomic) Decode(b []byte) (n int, err error) {
-	if len(b) < AtomicLen {
-		return 0, ErrTruncated
-	}
+func (h *Atomic) get(b *[AtomicLen]byte) {
 	h.Opcode, h.Type, h.Control = AtomicOpcode(b[0]), AtomicType(b[1]), b[2]
-	return AtomicLen, nil
 }
 
-// AppendTo appends the extension to b.
-func (h *Atomic) AppendTo(b []byte) []byte {
+func (h *Atomic) appendTo(b []byte) []byte {
 	return append(b, byte(h.Opcode), byte(h.Type), h.Control, 0)
 }
 
-// Validate reports a reserved opcode ([ErrAtomicOpcode]) or datatype
+// validate reports a reserved opcode ([ErrAtomicOpcode]) or datatype
 // ([ErrAtomicType]).
-func (h *Atomic) Validate() error {
+func (h *Atomic) validate() error {
 	switch {
 	case h.Opcode.isReserved():
 		return ErrAtomicOpcode
@@ -52,8 +45,7 @@ func (h *Atomic) Validate() error {
 	return nil
 }
 
-// String formats the extension on a line.
-func (h *Atomic) String() string {
+func (h *Atomic) text() string {
 	return fmt.Sprintf("%v %v control 0x%02x", h.Opcode, h.Type, h.Control)
 }
 
@@ -81,21 +73,13 @@ type CompareSwap struct {
 	Compare, Swap Operand
 }
 
-// Decode reads the extension; n is [CompareSwapLen]. The only error is
-// [ErrTruncated].
-func (h *CompareSwap) Decode(b []byte) (n int, err error) {
-	if len(b) < CompareSwapLen {
-		return 0, ErrTruncated
-	}
-	b = b[:CompareSwapLen:CompareSwapLen]
-	_, _ = h.Atomic.Decode(b)
+func (h *CompareSwap) get(b *[CompareSwapLen]byte) {
+	h.Atomic.get((*[AtomicLen]byte)(b[:]))
 	h.Compare = Operand{binary.BigEndian.Uint64(b[4:]), binary.BigEndian.Uint64(b[12:])}
 	h.Swap = Operand{binary.BigEndian.Uint64(b[20:]), binary.BigEndian.Uint64(b[28:])}
-	return CompareSwapLen, nil
 }
 
-// AppendTo appends the extension to b.
-func (h *CompareSwap) AppendTo(b []byte) []byte {
+func (h *CompareSwap) appendTo(b []byte) []byte {
 	b, tail := extend(b, CompareSwapLen)
 	p := (*[CompareSwapLen]byte)(tail)
 	p[0], p[1], p[2], p[3] = byte(h.Opcode), byte(h.Type), h.Control, 0
@@ -106,17 +90,7 @@ func (h *CompareSwap) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate reports a reserved datatype ([ErrAtomicType]) and any opcode but
-// compare-and-swaps ([ErrAtomicOpcode]).
-func (h *CompareSwap) Validate() error {
-	if !h.Opcode.IsSwap() {
-		return ErrAtomicOpcode
-	}
-	return h.Atomic.Validate()
-}
-
-// String formats the extension on a line.
-func (h *CompareSwap) String() string {
-	return fmt.Sprintf("%v compare 0x%016x%016x swap 0x%016x%016x", &h.Atomic,
+func (h *CompareSwap) text() string {
+	return fmt.Sprintf("%s compare 0x%016x%016x swap 0x%016x%016x", h.Atomic.text(),
 		h.Compare.Hi, h.Compare.Lo, h.Swap.Hi, h.Swap.Lo)
 }

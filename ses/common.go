@@ -90,8 +90,7 @@ func (c *Common) validate(form uint64) error {
 	return c.Opcode.validate(form)
 }
 
-// String formats the fields on a line.
-func (c *Common) String() string {
+func (c *Common) text() string {
 	return fmt.Sprintf("%v %v job %d pid %d ri 0x%03x gen %d", c.Opcode, c.Flags, c.JobID, c.PIDonFEP,
 		uint16(c.Index), c.Generation)
 }

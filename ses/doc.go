@@ -4,10 +4,9 @@
 // a packet, the memory allowed to the packet, and the answer to the sender.
 //
 // [Request] reads and writes any request, [Reply] any
-// response; the next_hdr of the PDS header gives the [Form]. The parts [Standard] and
-// [Response], and the extensions [Atomic], [CompareSwap] and [Rendezvous], can be used
-// alone where the form is known. Each type is a plain struct with Decode, AppendTo,
-// Validate and String, and the bit layout in the type's comment. Decode reads into an
+// response; the next_hdr of the PDS header gives the [Form]. Both are plain structs with Decode,
+// AppendTo, Validate and String, and the bit layout in the comments of their parts. The parts
+// [Standard] and [Response] can be read and written alone where the form is known. Decode reads into an
 // existing value, fails only when the bytes do not fit, and then leaves the value
 // unchanged. Reserved bits are ignored when read and zero when written. Validate is
 // separate: Validate reports values and combinations undefined in the specification; a

@@ -22,10 +22,10 @@ func ExampleStandard() {
 	var got ses.Standard
 	n, err := got.Decode(packet)
 	fmt.Println(n, err, string(packet[n:]))
-	fmt.Println(&got)
+	fmt.Println(got.Opcode, got.Flags, "job", got.JobID, "id", got.MessageID, "of", got.RequestLength)
 	// Output:
 	// 44 <nil> payload
-	// UET_WRITE som,rel job 101 pid 2 ri 0x00a gen 1 id 1 initiator 0 key 0xacce5 offset 0x0 of 16384
+	// UET_WRITE som,rel job 101 id 1 of 16384
 }
 
 // A packet parser learns the form from the PDS header's next_hdr.

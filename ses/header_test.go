@@ -30,6 +30,27 @@ func request(f Form, op Opcode) *formRequest {
 	return &formRequest{Request{Form: f, Standard: Standard{Common: Common{Opcode: op, Flags: flagsOnly}}}}
 }
 
+// swap is an atomic operation with an extension.
+func swap(op AtomicOpcode, typ AtomicType) *formRequest {
+	r := request(FormStandard, OpcodeAtomic)
+	r.Swap.Atomic = Atomic{Opcode: op, Type: typ}
+	return r
+}
+
+// rendezvous is a rendezvous send with the extension.
+func rendezvous(x Rendezvous) Request {
+	return Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeRendezvousSend}}, Rendezvous: x}
+}
+
+// with is a standard request of the fields, withVerdict a response.
+func with(c Common) *formRequest {
+	return &formRequest{Request{Form: FormStandard, Standard: Standard{Common: c}}}
+}
+
+func withVerdict(v Verdict) *formReply {
+	return &formReply{Reply{Form: FormResponse, Response: Response{Verdict: v}}}
+}
+
 // A formReply is a Reply whose form is given from outside.
 type formReply struct{ Reply }
 
@@ -46,15 +67,15 @@ var headers = []struct {
 	valid  header
 	fresh  func() header
 }{
-	{"Standard", StandardLen, &Standard{}, func() header { return new(Standard) }},
+	{"standard", StandardLen, request(FormStandard, OpcodeNoOp), func() header { return &formRequest{Request{Form: FormStandard}} }},
 	{"small", 20, request(FormSmall, OpcodeNoOp), func() header { return &formRequest{Request{Form: FormSmall}} }},
 	{"medium", 32, request(FormMedium, OpcodeNoOp), func() header { return &formRequest{Request{Form: FormMedium}} }},
 	{"deferrable", 44, request(FormStandard, OpcodeDeferrableSend), func() header { return &formRequest{Request{Form: FormStandard}} }},
 	{"ready to restart", 44, request(FormStandard, OpcodeDeferrableRTR), func() header { return &formRequest{Request{Form: FormStandard}} }},
-	{"Rendezvous", RendezvousLen, &Rendezvous{}, func() header { return new(Rendezvous) }},
-	{"Atomic", AtomicLen, &Atomic{}, func() header { return new(Atomic) }},
-	{"CompareSwap", CompareSwapLen, &CompareSwap{Atomic: Atomic{Opcode: AtomicSwapEqual}}, func() header { return new(CompareSwap) }},
-	{"Response", ResponseLen, &Response{}, func() header { return new(Response) }},
+	{"rendezvous", 44 + RendezvousLen, request(FormStandard, OpcodeRendezvousSend), func() header { return &formRequest{Request{Form: FormStandard}} }},
+	{"atomic", 44 + AtomicLen, request(FormStandard, OpcodeAtomic), func() header { return &formRequest{Request{Form: FormStandard}} }},
+	{"compare and swap", 44 + CompareSwapLen, swap(AtomicSwapEqual, TypeInt8), func() header { return &formRequest{Request{Form: FormStandard}} }},
+	{"response", ResponseLen, reply(FormResponse, ResponseDefault), func() header { return &formReply{Reply{Form: FormResponse}} }},
 	{"data", 20, reply(FormResponseData, ResponseWithData), func() header { return &formReply{Reply{Form: FormResponseData}} }},
 	{"small data", 12, reply(FormResponseDataSmall, ResponseWithData), func() header { return &formReply{Reply{Form: FormResponseDataSmall}} }},
 }
@@ -121,23 +142,23 @@ func TestHeaderAllocs(t *testing.T) {
 
 func TestAppendToPanicsOnWideField(t *testing.T) {
 	wide := map[string]header{
-		"opcode":            &Standard{Common: Common{Opcode: 0x40}},
-		"version":           &Standard{Common: Common{Version: 4}},
-		"flags":             &Standard{Common: Common{Flags: 0x40}},
-		"job":               &Standard{Common: Common{JobID: 1 << 24}},
-		"pid":               &Standard{Common: Common{PIDonFEP: 1 << 12}},
-		"index":             &Standard{Common: Common{Index: 1 << 12}},
-		"payload_length":    &Standard{PayloadLength: 1 << 14},
+		"opcode":            with(Common{Opcode: 0x40}),
+		"version":           with(Common{Version: 4}),
+		"flags":             with(Common{Flags: 0x40}),
+		"job":               with(Common{JobID: 1 << 24}),
+		"pid":               with(Common{PIDonFEP: 1 << 12}),
+		"index":             with(Common{Index: 1 << 12}),
+		"payload_length":    &formRequest{Request{Form: FormStandard, Standard: Standard{PayloadLength: 1 << 14}}},
 		"small pid":         &formRequest{Request{Form: FormSmall, Standard: Standard{Common: Common{PIDonFEP: 1 << 12}}}},
 		"small length":      &formRequest{Request{Form: FormSmall, Standard: Standard{RequestLength: 1 << 14}}},
 		"medium length":     &formRequest{Request{Form: FormMedium, Standard: Standard{RequestLength: 1 << 14}}},
-		"rendezvous pid":    &Rendezvous{PIDonFEP: 1 << 12},
-		"rendezvous index":  &Rendezvous{Index: 1 << 12},
-		"response list":     &Response{Verdict: Verdict{List: 4}},
-		"response opcode":   &Response{Verdict: Verdict{Opcode: 0x40}},
-		"response version":  &Response{Verdict: Verdict{Version: 4}},
-		"response code":     &Response{Verdict: Verdict{ReturnCode: 0x40}},
-		"response job":      &Response{JobID: 1 << 24},
+		"rendezvous pid":    &formRequest{rendezvous(Rendezvous{PIDonFEP: 1 << 12})},
+		"rendezvous index":  &formRequest{rendezvous(Rendezvous{Index: 1 << 12})},
+		"response list":     withVerdict(Verdict{List: 4}),
+		"response opcode":   withVerdict(Verdict{Opcode: 0x40}),
+		"response version":  withVerdict(Verdict{Version: 4}),
+		"response code":     withVerdict(Verdict{ReturnCode: 0x40}),
+		"response job":      &formReply{Reply{Form: FormResponse, Response: Response{JobID: 1 << 24}}},
 		"data length":       &formReply{Reply{Form: FormResponseData, PayloadLength: 1 << 14}},
 		"small data length": &formReply{Reply{Form: FormResponseDataSmall, PayloadLength: 1 << 14}},
 	}
@@ -154,11 +175,11 @@ func TestValidate(t *testing.T) {
 		h    header
 		want error
 	}{
-		{"a vendor's opcode stands", &Standard{Common: Common{Opcode: 0x30}}, nil},
-		{"the escape to an extended opcode stands", &Standard{Common: Common{Opcode: 0x3f}}, nil},
-		{"opcode 0x10 is reserved", &Standard{Common: Common{Opcode: 0x10}}, ErrOpcode},
+		{"a vendor's opcode stands", with(Common{Opcode: 0x30}), nil},
+		{"the escape to an extended opcode stands", with(Common{Opcode: 0x3f}), nil},
+		{"opcode 0x10 is reserved", with(Common{Opcode: 0x10}), ErrOpcode},
 		{"opcode 0x2f is reserved", request(FormMedium, 0x2f), ErrOpcode},
-		{"version 1", &Standard{Common: Common{Version: 1}}, ErrVersion},
+		{"version 1", with(Common{Version: 1}), ErrVersion},
 		{"a send has no small form", request(FormSmall, OpcodeSend), ErrOpcodeForm},
 		{"a tagged atomic has no small form", request(FormSmall, OpcodeTSendAtomic), ErrOpcodeForm},
 		{"a tagged send has a medium form", request(FormMedium, OpcodeTaggedSend), nil},
@@ -166,22 +187,21 @@ func TestValidate(t *testing.T) {
 		{"a message error has no medium form", request(FormMedium, OpcodeMsgError), ErrOpcodeForm},
 		{"a small request without flags", &formRequest{Request{Form: FormSmall}}, ErrFraming},
 		{"a medium request without som", some, ErrFraming},
-		{"atomic opcode 0x15", &Atomic{Opcode: 0x15}, ErrAtomicOpcode},
-		{"atomic opcode 0xe0 is a vendor's", &Atomic{Opcode: 0xe0}, nil},
-		{"atomic opcode 0xff", &Atomic{Opcode: 0xff}, ErrAtomicOpcode},
-		{"atomic type 0x12", &Atomic{Type: 0x12}, ErrAtomicType},
-		{"a sum with the operands of a swap", &CompareSwap{Atomic: Atomic{Opcode: AtomicSum}}, ErrAtomicOpcode},
-		{"a swap of a reserved type", &CompareSwap{Atomic: Atomic{Opcode: AtomicSwapEqual, Type: 0xff}}, ErrAtomicType},
-		{"a plain response with the opcode of data", &Response{Verdict: Verdict{Opcode: ResponseWithData}}, ErrOpcodeForm},
+		{"atomic opcode 0x15", swap(0x15, 0), ErrAtomicOpcode},
+		{"atomic opcode 0xe0 is a vendor's", swap(0xe0, 0), nil},
+		{"atomic opcode 0xff", swap(0xff, 0), ErrAtomicOpcode},
+		{"atomic type 0x12", swap(0, 0x12), ErrAtomicType},
+		{"a swap of a reserved type", swap(AtomicSwapEqual, 0xff), ErrAtomicType},
+		{"a plain response with the opcode of data", withVerdict(Verdict{Opcode: ResponseWithData}), ErrOpcodeForm},
 		{"data with the opcode of a plain response", reply(FormResponseData, ResponseDefault), ErrOpcodeForm},
 		{"small data with the opcode of none", reply(FormResponseDataSmall, ResponseNone), ErrOpcodeForm},
-		{"response opcode 4", &Response{Verdict: Verdict{Opcode: 4}}, ErrResponseOpcode},
-		{"response opcode 0x30 is a vendor's", &Response{Verdict: Verdict{Opcode: 0x30}}, nil},
-		{"return code 0x25", &Response{Verdict: Verdict{ReturnCode: 0x25}}, ErrReturnCode},
-		{"return code 0x37 is a vendor's", &Response{Verdict: Verdict{ReturnCode: 0x37}}, nil},
-		{"return code 0x38", &Response{Verdict: Verdict{ReturnCode: 0x38}}, ErrReturnCode},
-		{"the extended return code", &Response{Verdict: Verdict{ReturnCode: RCExtended}}, nil},
-		{"response version 3", &Response{Verdict: Verdict{Version: 3}}, ErrVersion},
+		{"response opcode 4", withVerdict(Verdict{Opcode: 4}), ErrResponseOpcode},
+		{"response opcode 0x30 is a vendor's", withVerdict(Verdict{Opcode: 0x30}), nil},
+		{"return code 0x25", withVerdict(Verdict{ReturnCode: 0x25}), ErrReturnCode},
+		{"return code 0x37 is a vendor's", withVerdict(Verdict{ReturnCode: 0x37}), nil},
+		{"return code 0x38", withVerdict(Verdict{ReturnCode: 0x38}), ErrReturnCode},
+		{"the extended return code", withVerdict(Verdict{ReturnCode: RCExtended}), nil},
+		{"response version 3", withVerdict(Verdict{Version: 3}), ErrVersion},
 	}
 	for _, c := range cases {
 		require.Equal(t, c.want, c.h.Validate(), c.name)

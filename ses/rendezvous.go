@@ -37,25 +37,17 @@ type Rendezvous struct {
 	Key          uint64
 }
 
-// Decode reads the extension; n is [RendezvousLen]. The only error is
-// [ErrTruncated].
-func (h *Rendezvous) Decode(b []byte) (n int, err error) {
-	if len(b) < RendezvousLen {
-		return 0, ErrTruncated
-	}
-	b = b[:RendezvousLen:RendezvousLen]
-	w := binary.BigEndian.Uint64(b)
+func (h *Rendezvous) get(b *[RendezvousLen]byte) {
+	w := binary.BigEndian.Uint64(b[:])
 	h.EagerLength = uint32(w >> 32)
 	h.Generation = Generation(w >> 24)
 	h.PIDonFEP = PIDonFEP(w >> 12 & 0xfff)
 	h.Index = ResourceIndex(w & 0xfff)
 	h.BufferOffset = binary.BigEndian.Uint64(b[8:])
 	h.Key = binary.BigEndian.Uint64(b[16:])
-	return RendezvousLen, nil
 }
 
-// AppendTo appends the extension to b.
-func (h *Rendezvous) AppendTo(b []byte) []byte {
+func (h *Rendezvous) appendTo(b []byte) []byte {
 	if h.isWide() {
 		panic("ses: rendezvous field wider than on the wire")
 	}
@@ -71,11 +63,7 @@ func (h *Rendezvous) AppendTo(b []byte) []byte {
 // isWide reports whether a field is wider than the place on the wire.
 func (h *Rendezvous) isWide() bool { return (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 }
 
-// Validate returns nil: every value of every field is defined.
-func (h *Rendezvous) Validate() error { return nil }
-
-// String formats the extension on a line.
-func (h *Rendezvous) String() string {
+func (h *Rendezvous) text() string {
 	return fmt.Sprintf("eager %d read from pid %d ri 0x%03x gen %d key 0x%x offset 0x%x", h.EagerLength, h.PIDonFEP,
 		uint16(h.Index), h.Generation, h.Key, h.BufferOffset)
 }

@@ -68,12 +68,12 @@ func (r *Reply) Validate() error { return r.validate(r.Form) }
 func (r *Reply) String() string {
 	switch r.Form {
 	case FormResponseData:
-		return fmt.Sprintf("%v id %d job %d to %d at %d+%d length %d", &r.Verdict, r.MessageID, r.JobID, r.ReadRequestID,
+		return fmt.Sprintf("%s id %d job %d to %d at %d+%d length %d", r.Verdict.text(), r.MessageID, r.JobID, r.ReadRequestID,
 			r.MessageOffset, r.PayloadLength, r.ModifiedLength)
 	case FormResponseDataSmall:
-		return fmt.Sprintf("%v job %d to psn 0x%x +%d", &r.Verdict, r.JobID, r.OriginalRequestPSN, r.PayloadLength)
+		return fmt.Sprintf("%s job %d to psn 0x%x +%d", r.Verdict.text(), r.JobID, r.OriginalRequestPSN, r.PayloadLength)
 	}
-	return r.Response.String()
+	return r.Response.text()
 }
 
 func (r *Reply) decodeData(b *[responseDataLen]byte) {

@@ -92,11 +92,11 @@ func (r *Request) decodeStandard(b *[StandardLen]byte) {
 func (r *Request) decodeExtension(ext []byte) {
 	switch len(ext) {
 	case CompareSwapLen:
-		_, _ = r.Swap.Decode(ext)
+		r.Swap.get((*[CompareSwapLen]byte)(ext))
 	case AtomicLen:
-		_, _ = r.Swap.Atomic.Decode(ext)
+		r.Swap.Atomic.get((*[AtomicLen]byte)(ext))
 	case RendezvousLen:
-		_, _ = r.Rendezvous.Decode(ext)
+		r.Rendezvous.get((*[RendezvousLen]byte)(ext))
 	}
 }
 
@@ -125,11 +125,11 @@ func (r *Request) appendTo(b []byte) []byte {
 	}
 	switch {
 	case r.Opcode.IsAtomic() && r.Swap.Opcode.IsSwap():
-		return r.Swap.AppendTo(b)
+		return r.Swap.appendTo(b)
 	case r.Opcode.IsAtomic():
-		return r.Swap.Atomic.AppendTo(b)
+		return r.Swap.Atomic.appendTo(b)
 	case r.Opcode.IsRendezvous() && r.Form == FormStandard:
-		return r.Rendezvous.AppendTo(b)
+		return r.Rendezvous.appendTo(b)
 	}
 	return b
 }
@@ -148,8 +148,8 @@ func (r *Request) appendStandard(b []byte) []byte {
 
 // Validate reports an undefined version ([ErrVersion]), a reserved opcode
 // ([ErrOpcode]) or an opcode foreign to the form ([ErrOpcodeForm]), a short form other
-// than a whole message ([ErrFraming]), and the errors of the atomic extension's
-// Validate.
+// than a whole message ([ErrFraming]), and of an atomic extension a reserved opcode
+// ([ErrAtomicOpcode]) or datatype ([ErrAtomicType]).
 func (r *Request) Validate() error {
 	var err error
 	switch r.Form {
@@ -158,17 +158,17 @@ func (r *Request) Validate() error {
 	case FormMedium:
 		err = r.validateShort(opsMedium)
 	default:
-		err = r.Standard.Validate()
+		err = r.Standard.validate(^uint64(0))
 	}
 	if err == nil && r.Opcode.IsAtomic() {
-		err = r.Swap.Atomic.Validate()
+		err = r.Swap.Atomic.validate()
 	}
 	return err
 }
 
 // String formats header and extension on a line.
 func (r *Request) String() string {
-	s := r.Standard.String()
+	s := r.Standard.text()
 	switch {
 	case r.Form == FormSmall:
 		s = "small " + s
@@ -177,11 +177,11 @@ func (r *Request) String() string {
 	}
 	switch {
 	case r.Opcode.IsAtomic() && r.Swap.Opcode.IsSwap():
-		s += " " + r.Swap.String()
+		s += " " + r.Swap.text()
 	case r.Opcode.IsAtomic():
-		s += " " + r.Swap.Atomic.String()
+		s += " " + r.Swap.Atomic.text()
 	case r.Opcode.IsRendezvous():
-		s += " " + r.Rendezvous.String()
+		s += " " + r.Rendezvous.text()
 	}
 	return s
 }

@@ -90,8 +90,7 @@ func (v *Verdict) validate(f Form) error {
 	return nil
 }
 
-// String formats the fields on a line.
-func (v *Verdict) String() string {
+func (v *Verdict) text() string {
 	return fmt.Sprintf("%v %v %v", v.Opcode, v.ReturnCode, v.List)
 }
 
@@ -152,12 +151,7 @@ func (h *Response) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate reports an undefined version, opcode or return code, and the opcode
-// of a response with data ([ErrOpcodeForm]).
-func (h *Response) Validate() error { return h.validate(FormResponse) }
-
-// String formats the response on a line.
-func (h *Response) String() string {
-	return fmt.Sprintf("%v id %d job %d gen %d length %d", &h.Verdict, h.MessageID, h.JobID, h.Generation,
+func (h *Response) text() string {
+	return fmt.Sprintf("%s id %d job %d gen %d length %d", h.Verdict.text(), h.MessageID, h.JobID, h.Generation,
 		h.ModifiedLength)
 }

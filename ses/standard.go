@@ -87,13 +87,8 @@ func (h *Standard) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate reports an undefined version ([ErrVersion]) or opcode ([ErrOpcode]).
-// The target checks whether the lengths agree.
-func (h *Standard) Validate() error { return h.validate(^uint64(0)) }
-
-// String formats the header on a line.
-func (h *Standard) String() string {
-	s := fmt.Sprintf("%v id %d initiator %d key 0x%x offset 0x%x", &h.Common, h.MessageID, h.Initiator, h.Key,
+func (h *Standard) text() string {
+	s := fmt.Sprintf("%s id %d initiator %d key 0x%x offset 0x%x", h.Common.text(), h.MessageID, h.Initiator, h.Key,
 		h.BufferOffset)
 	if h.Flags&FlagSOM == 0 {
 		s += fmt.Sprintf(" at %d+%d", h.MessageOffset, h.PayloadLength)

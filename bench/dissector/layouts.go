@@ -187,6 +187,16 @@ func request(name string, f ses.Form, n int, o ses.Opcode, flags ses.Flags) layo
 	}}
 }
 
+// extended is a standard request of the opcode with b behind the header.
+func extended(o ses.Opcode, b []byte) *ses.Request {
+	r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: o}}}
+	wire := append(r.AppendTo(nil)[:ses.StandardLen], b...)
+	if _, err := r.Decode(ses.FormStandard, append(wire, make([]byte, ses.CompareSwapLen)...)); err != nil {
+		panic(err)
+	}
+	return &r
+}
+
 // reply reads an answer of a form.
 func reply(name string, f ses.Form, n int) layout {
 	return layout{name, n, nil, func(b []byte) any {
@@ -213,9 +223,14 @@ var sesLayouts = []layout{
 	request("deferrable_som", ses.FormStandard, ses.StandardLen, ses.OpcodeDeferrableSend, ses.FlagSOM),
 	request("rtr", ses.FormStandard, ses.StandardLen, ses.OpcodeDeferrableRTR, 0),
 	request("rtr_som", ses.FormStandard, ses.StandardLen, ses.OpcodeDeferrableRTR, ses.FlagSOM),
-	{"atomic", ses.AtomicLen, nil, by[ses.Atomic]},
-	{"swap", ses.CompareSwapLen, nil, by[ses.CompareSwap]},
-	{"rendezvous", ses.RendezvousLen, nil, by[ses.Rendezvous]},
+	{"atomic", ses.AtomicLen, nil, func(b []byte) any { return &extended(ses.OpcodeAtomic, b).Swap.Atomic }},
+	{"swap", ses.CompareSwapLen, nil, func(b []byte) any {
+		first := extended(ses.OpcodeAtomic, b).Swap.Atomic
+		swap := extended(ses.OpcodeAtomic, append([]byte{byte(ses.AtomicSwapEqual)}, b[1:]...)).Swap
+		swap.Atomic = first
+		return &swap
+	}},
+	{"rendezvous", ses.RendezvousLen, nil, func(b []byte) any { return &extended(ses.OpcodeRendezvousSend, b).Rendezvous }},
 	reply("response", ses.FormResponse, ses.ResponseLen),
 	reply("response_data", ses.FormResponseData, 20),
 	reply("response_data_small", ses.FormResponseDataSmall, 12),

@@ -100,14 +100,12 @@ func (s *light) observe(pkt uint32) {
 		return
 	}
 	p := &s.pool.pkts[pkt]
-	port, trim := &s.credits[p.at], rccc.TrimNone
-	switch {
-	case p.dscp == switchq.DSCPTrimmedLastHop:
-		trim = rccc.TrimLastHop
-	case p.dscp.Class() == switchq.ClassMed:
-		trim = rccc.TrimElsewhere
+	port := &s.credits[p.at]
+	if p.dscp == switchq.DSCPTrimmedLastHop || p.dscp.Class() == switchq.ClassMed {
+		port.fabric.OnTrim(p.dscp == switchq.DSCPTrimmedLastHop)
+	} else {
+		port.fabric.OnArrival(p.flags&flagCE != 0)
 	}
-	port.fabric.OnArrival(p.flags&flagCE != 0, trim)
 	if !port.stepping {
 		port.stepping = true
 		s.nextStep(p.at)

@@ -8,7 +8,7 @@ import "github.com/uetcc/uetcc/hw/switchq"
 // the sending port: packets that came over the link are counted in the switch at
 // the end, and a pause from there stops the port.
 type pfcState struct {
-	params  switchq.PFCParams
+	config  switchq.PFCConfig
 	ingress []switchq.Ingress // downstream side of each link
 	pauser  []switchq.Pauser  // upstream side
 	via     []uint32          // of each packet: the link it is on or came over
@@ -20,11 +20,10 @@ type pfcState struct {
 }
 
 func newPFCState(c switchq.PFCConfig, ports int) (*pfcState, error) {
-	p, err := switchq.NewPFCParams(c)
-	if err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	f := &pfcState{params: p}
+	f := &pfcState{config: c}
 	f.ingress, f.pauser = make([]switchq.Ingress, ports), make([]switchq.Pauser, ports)
 	f.pauses, f.since, f.time = make([]int64, ports), make([]int64, ports), make([]int64, ports)
 	for i := range f.since {
@@ -57,7 +56,7 @@ func (s *wires) pfcArrive(pkt uint32) {
 	}
 	f.held[pkt] = true
 	link := f.via[pkt]
-	s.pfcSend(link, f.ingress[link].Arrive(&f.params, s.nowNs(), int64(p.size)))
+	s.pfcSend(link, f.ingress[link].Arrive(&f.config, s.nowNs(), int64(p.size)))
 }
 
 // pfcLeave counts a packet out of the switch that it leaves for the link out.
@@ -67,7 +66,7 @@ func (s *wires) pfcLeave(out, pkt uint32) {
 	if f.held[pkt] {
 		f.held[pkt] = false
 		link := f.via[pkt]
-		s.pfcSend(link, f.ingress[link].Leave(&f.params, int64(s.pool.pkts[pkt].size)))
+		s.pfcSend(link, f.ingress[link].Leave(&f.config, int64(s.pool.pkts[pkt].size)))
 	}
 	f.via[pkt] = out
 }
@@ -99,7 +98,7 @@ func (s *wires) pfcSend(link uint32, frame switchq.PFCFrame) {
 // pauseArrives lets a frame take effect at the port that it is for.
 func (s *wires) pauseArrives(out uint32) {
 	f := s.pfc
-	f.pauser[out].On(switchq.PFCPause, switchq.ClassLow, s.nowNs(), f.params.Config().Pause)
+	f.pauser[out].On(switchq.PFCPause, switchq.ClassLow, s.nowNs(), f.config.Pause)
 	f.pauses[out]++
 	if f.since[out] < 0 {
 		f.since[out] = s.now
@@ -108,7 +107,7 @@ func (s *wires) pauseArrives(out uint32) {
 
 func (s *wires) resumeArrives(out uint32) {
 	f := s.pfc
-	f.pauser[out].On(switchq.PFCResume, switchq.ClassLow, s.nowNs(), f.params.Config().Pause)
+	f.pauser[out].On(switchq.PFCResume, switchq.ClassLow, s.nowNs(), f.config.Pause)
 	if f.since[out] >= 0 {
 		f.time[out] += s.now - f.since[out]
 		f.since[out] = -1

@@ -2,7 +2,10 @@
 
 package fabric
 
-import "github.com/uetcc/uetcc/ccc"
+import (
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/karn"
+)
 
 // By htsim's rules and without trimming a request for credit takes a PSN: a request is acknowledged,
 // which tells a window of the path, is timed, and is sent again as a packet of data without payload.
@@ -95,7 +98,7 @@ func (s *light) requested(conn, pkt uint32) {
 // in flight grows.
 func (s *light) numberRequest(conn uint32, c *sender, p *packet, d *detail) {
 	psn := c.next
-	*s.record(c, psn) = record{size: HeaderBytes, state: recordSent, sent: s.now}
+	*s.record(c, psn) = record{size: HeaderBytes, sends: karn.First, state: recordSent, sent: s.now}
 	c.next++
 	c.end++
 	c.short++

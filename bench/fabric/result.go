@@ -269,7 +269,7 @@ func (s outcome) parameters() Parameters {
 		Nodes: c.Topology.Nodes, Tiers: c.Topology.Tiers, PodSize: c.Topology.podSize(), Forwarding: "store and forward",
 		Connections: s.connections(), Seed: c.Seed,
 		Node: c.Node.String(), Rules: c.Rules.String(), Control: c.Control.String(), Mode: c.Mode.String(),
-		Entropy: s.params.Entropy().Scheme().String(), EntropyValues: c.Entropy.Values,
+		Entropy: c.Entropy.Scheme.String(), EntropyValues: c.Entropy.Values,
 		BaseRTT: us(int64(c.BaseRTT)), BDP: k.BDP, MaxWnd: k.MaxWnd, InitialCwnd: k.InitialCwnd,
 		TargetQdelay: us(k.TargetQdelay * 1000),
 		Trim:         !c.NoTrim, ECN: !c.NoECN, PacketBytes: c.PacketBytes, HeaderBytes: c.header(), AckBytes: c.AckBytes,

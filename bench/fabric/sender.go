@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/switchq"
+	"github.com/uetcc/uetcc/internal/karn"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/rccc"
 )
@@ -25,7 +26,7 @@ type record struct {
 	sent  int64 // ps
 	size  uint16
 	ev    uint16
-	rtx   nscc.Retransmits
+	sends karn.Copies
 	state recordState
 }
 
@@ -91,10 +92,10 @@ func (s *light) sendData(host, conn uint32, c *sender) {
 	}
 	r := s.record(c, psn)
 	if again {
-		r.rtx = r.rtx.Again()
+		r.sends = r.sends.Again()
 		s.count.Retransmitted++
 	} else {
-		*r = record{size: s.sizeOfNext(c)}
+		*r = record{size: s.sizeOfNext(c), sends: karn.First}
 		c.next++
 		s.count.New++
 	}
@@ -229,7 +230,7 @@ func (s *light) sample(c *sender, p *packet, d *detail) int64 {
 		return 0
 	}
 	r := s.record(c, d.psn)
-	if r.state != recordSent || !r.rtx.Unambiguous(p.flags&flagRTX != 0) {
+	if r.state != recordSent || !r.sends.Unambiguous(p.flags&flagRTX != 0) {
 		return 0
 	}
 	kept := d.service
@@ -270,7 +271,7 @@ func (s *light) refused(pkt uint32) {
 	if p.flags&flagLast != 0 {
 		n.Reason = nscc.ReasonTrimmedLastHop
 	}
-	r.state, r.rtx = recordWaiting, r.rtx.Refused()
+	r.state, r.sends = recordWaiting, r.sends.Refused()
 	c.lowest = min(c.lowest, d.psn)
 	c.ent.OnNACK(s.params.Entropy(), s.sideOf(conn), s.nowNs(), &n)
 	c.ctx.OnNACK(&s.params, s.nowNs(), n)

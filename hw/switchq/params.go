@@ -9,7 +9,7 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 )
 
-// ErrConfig is wrapped by the errors of [NewParams] and [NewPFCParams].
+// ErrConfig is wrapped by the errors of [NewParams] and [PFCConfig.Validate].
 var ErrConfig = errors.New("switchq: invalid configuration")
 
 // Config describes one egress queue. Only PlaneBDP has no default; the defaults

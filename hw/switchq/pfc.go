@@ -19,24 +19,14 @@ type PFCConfig struct {
 	Pause int64 // nanoseconds that one pause frame lasts
 }
 
-// PFCParams are a validated [PFCConfig]: immutable, safe for concurrent use.
-type PFCParams struct{ c PFCConfig }
-
-// NewPFCParams checks c; the error wraps [ErrConfig].
-func NewPFCParams(c PFCConfig) (PFCParams, error) {
-	err := cmp.Or(
+// Validate reports the first senseless field; the error wraps [ErrConfig].
+func (c *PFCConfig) Validate() error {
+	return cmp.Or(
 		check.AtLeast(ErrConfig, "XOff", c.XOff, 1),
 		check.Range(ErrConfig, "XOn", c.XOn, 0, c.XOff-1),
 		check.AtLeast(ErrConfig, "Pause", c.Pause, 1),
 	)
-	if err != nil {
-		return PFCParams{}, err
-	}
-	return PFCParams{c}, nil
 }
-
-// Config is the configuration of p.
-func (p *PFCParams) Config() PFCConfig { return p.c }
 
 // MaxPause is the longest pause a frame can carry: 65,535 quanta of 512
 // bit times, in whole nanoseconds, for a link of bitsPerSecond, above 0.
@@ -80,21 +70,21 @@ type Ingress struct {
 // and again when half of the last pause is over and packets still come.
 //
 //uetcc:hot inlines nobounds
-func (i *Ingress) Arrive(p *PFCParams, now, size int64) PFCFrame {
+func (i *Ingress) Arrive(c *PFCConfig, now, size int64) PFCFrame {
 	i.Bytes += size
-	if i.Bytes <= p.c.XOff || i.paused && i.until-now > p.c.Pause/2 {
+	if i.Bytes <= c.XOff || i.paused && i.until-now > c.Pause/2 {
 		return PFCNone
 	}
-	i.until, i.paused = deadline.After(now, p.c.Pause), true
+	i.until, i.paused = deadline.After(now, c.Pause), true
 	return PFCPause
 }
 
 // Leave counts size bytes out. Leave asks for a resume once below xON.
 //
 //uetcc:hot inlines nobounds
-func (i *Ingress) Leave(p *PFCParams, size int64) PFCFrame {
+func (i *Ingress) Leave(c *PFCConfig, size int64) PFCFrame {
 	i.Bytes -= size
-	if i.Bytes >= p.c.XOn || !i.paused {
+	if i.Bytes >= c.XOn || !i.paused {
 		return PFCNone
 	}
 	i.paused = false

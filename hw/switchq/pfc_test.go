@@ -10,10 +10,10 @@ import (
 )
 
 // htsim's RoCE thresholds: 15 packets off, 12 on, both strict.
-func roce(t *testing.T) *PFCParams {
+func roce(t *testing.T) *PFCConfig {
 	t.Helper()
-	p, err := NewPFCParams(PFCConfig{XOff: 15 * 4150, XOn: 12 * 4150, Pause: 10_000})
-	require.NoError(t, err)
+	p := PFCConfig{XOff: 15 * 4150, XOn: 12 * 4150, Pause: 10_000}
+	require.NoError(t, p.Validate())
 	return &p
 }
 
@@ -70,8 +70,8 @@ func TestPFCBeforeTimeZero(t *testing.T) {
 
 	p := roce(t)
 	var in Ingress
-	require.Equal(t, PFCPause, in.Arrive(p, -p.c.Pause, 20*4150), "ends at 0")
-	require.Equal(t, PFCNone, in.Arrive(p, 1-p.c.Pause, 1), "still fresh")
+	require.Equal(t, PFCPause, in.Arrive(p, -p.Pause, 20*4150), "ends at 0")
+	require.Equal(t, PFCNone, in.Arrive(p, 1-p.Pause, 1), "still fresh")
 	require.Equal(t, PFCResume, in.Leave(p, 9*4150))
 	require.Equal(t, PFCPause, in.Arrive(p, math.MinInt64, 9*4150))
 }
@@ -113,8 +113,8 @@ func TestHeadroomIsEnoughAndNeeded(t *testing.T) {
 	const rate, cable, react, mtu = 100e9, 500, 200, 4150
 	room := Headroom(rate, cable, react, mtu)
 	require.EqualValues(t, 12_500*(2*cable+react)/1000+2*mtu, room)
-	p, err := NewPFCParams(PFCConfig{XOff: 40_000, XOn: 30_000, Pause: 1 << 40})
-	require.NoError(t, err)
+	p := PFCConfig{XOff: 40_000, XOn: 30_000, Pause: 1 << 40}
+	require.NoError(t, p.Validate())
 	const slot = mtu * 8 * 1e9 / rate // ns a packet
 	var in Ingress
 	stop := int64(1 << 62)
@@ -123,8 +123,8 @@ func TestHeadroomIsEnoughAndNeeded(t *testing.T) {
 			stop = sent + cable + cable + react
 		}
 	}
-	require.LessOrEqual(t, in.Bytes, p.Config().XOff+room)
-	require.Greater(t, in.Bytes, p.Config().XOff+room-3*mtu, "within the packet that is cut off here")
+	require.LessOrEqual(t, in.Bytes, p.XOff+room)
+	require.Greater(t, in.Bytes, p.XOff+room-3*mtu, "within the packet that is cut off here")
 }
 
 // A byte of which only a part arrives before the upstream stops needs room, too.
@@ -141,14 +141,12 @@ func TestMaxPause(t *testing.T) {
 	require.EqualValues(t, 335_539, MaxPause(100e9))
 }
 
-func TestNewPFCParamsRejects(t *testing.T) {
+func TestPFCConfigValidate(t *testing.T) {
 	for _, c := range []PFCConfig{{Pause: 1}, {XOff: math.MinInt64, Pause: 1}, {XOff: 10, XOn: 10, Pause: 1}, {XOff: 10, XOn: -1, Pause: 1}, {XOff: 10, XOn: 5}} {
-		_, err := NewPFCParams(c)
-		require.ErrorIs(t, err, ErrConfig)
+		require.ErrorIs(t, c.Validate(), ErrConfig)
 	}
 	for _, c := range []PFCConfig{{XOff: 1, Pause: 1}, {XOff: 10, XOn: 9, Pause: 1}} {
-		_, err := NewPFCParams(c)
-		require.NoError(t, err)
+		require.NoError(t, c.Validate())
 	}
 }
 
@@ -156,8 +154,8 @@ func TestNewPFCParamsRejects(t *testing.T) {
 // hops away fills up, its pause holds back a queue in between, which pauses the
 // first one; resumes walk back the same way and every counter ends at 0.
 func TestPFCChainWalksBack(t *testing.T) {
-	p, err := NewPFCParams(PFCConfig{XOff: 30_000, XOn: 20_000, Pause: 1 << 40})
-	require.NoError(t, err)
+	p := PFCConfig{XOff: 30_000, XOn: 20_000, Pause: 1 << 40}
+	require.NoError(t, p.Validate())
 	q := mustParams(t, Config{PlaneBDP: 1 << 30})
 	var leaf, spine Queue
 	var leafIn, spineIn Ingress
@@ -167,20 +165,20 @@ func TestPFCChainWalksBack(t *testing.T) {
 		if set, _ := sourcePort.Paused(now); !set.Has(ClassLow) && sent < 100 {
 			sent++
 			spine.Enqueue(q, data(uint32(sent)), nil)
-			sourcePort.On(spineIn.Arrive(&p, now, 4150), ClassLow, now, p.c.Pause)
+			sourcePort.On(spineIn.Arrive(&p, now, 4150), ClassLow, now, p.Pause)
 		} else if sent < 100 {
 			pausedSlots++
 		}
 		set, _ := spinePort.Paused(now)
 		if pkt, ok := spine.Dequeue(q, set, nil); ok {
-			sourcePort.On(spineIn.Leave(&p, int64(pkt.Size)), ClassLow, now, p.c.Pause)
+			sourcePort.On(spineIn.Leave(&p, int64(pkt.Size)), ClassLow, now, p.Pause)
 			leaf.Enqueue(q, pkt, nil)
-			spinePort.On(leafIn.Arrive(&p, now, 4150), ClassLow, now, p.c.Pause)
+			spinePort.On(leafIn.Arrive(&p, now, 4150), ClassLow, now, p.Pause)
 		}
 		if now%5 == 0 { // the last hop is five times slower
 			if pkt, ok := leaf.Dequeue(q, 0, nil); ok {
 				drained++
-				spinePort.On(leafIn.Leave(&p, int64(pkt.Size)), ClassLow, now, p.c.Pause)
+				spinePort.On(leafIn.Leave(&p, int64(pkt.Size)), ClassLow, now, p.Pause)
 			}
 		}
 	}
@@ -189,5 +187,5 @@ func TestPFCChainWalksBack(t *testing.T) {
 	require.Zero(t, spineIn.Bytes)
 	require.False(t, leafIn.paused)
 	require.False(t, spineIn.paused)
-	require.LessOrEqual(t, leaf.Counters().PeakLow, p.c.XOff+2*4150)
+	require.LessOrEqual(t, leaf.Counters().PeakLow, p.XOff+2*4150)
 }

@@ -37,14 +37,6 @@ type Decision struct {
 	Response   ses.Response // the answer; [ResponseNone] for a datagram
 }
 
-// IsDefault reports whether the initiator may learn the answer from a cumulative
-// acknowledgement alone: success, and no data.
-//
-//uetcc:hot inlines nobounds
-func (d *Decision) IsDefault() bool {
-	return !d.NACK && !d.Guaranteed && (d.Action == ses.ActionPlace || d.Action == ses.ActionNone)
-}
-
 // DataReply returns the header for all the bytes asked for by an ActionRead, as sent in an
 // ACK. The response's own message_id repeats the read's: the specification gives the field
 // no meaning, and the reference provider looks for the read nowhere else.

@@ -465,3 +465,6 @@ func (x *Middle) Offset(p PacketHandle) uint32 { return p.packet() * x.MTU() }
 
 // Cookie returns the message's cookie.
 func (x *Middle) Cookie() uint64 { return x.cookie }
+
+// Handle returns the message's handle.
+func (x *Middle) Handle() ses.Handle { return x.handle }

@@ -70,7 +70,9 @@ func (in *Initiator) SetSource(h ses.Handle, x ses.Rendezvous) error {
 		return ses.ErrRange
 	}
 	x.EagerLength = m.length
-	x.AppendTo(m.wire[ses.StandardLen:ses.StandardLen])
+	r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: m.opcode()}}, Rendezvous: x}
+	var b [ses.StandardLen + ses.RendezvousLen]byte
+	copy(m.wire[ses.StandardLen:], r.AppendTo(b[:0])[ses.StandardLen:])
 	return nil
 }
 

@@ -768,21 +768,3 @@ func TestTargetAllocs(t *testing.T) {
 		}
 	})
 }
-
-// A cumulative acknowledgement can stand for success alone: whatever else there is to say, or
-// data to bring, needs an answer of its own.
-func TestDecisionIsDefault(t *testing.T) {
-	for d, want := range map[*Decision]bool{
-		{}:                          true,
-		{Action: ses.ActionPlace}:   true,
-		{Action: ses.ActionAtomic}:  false,
-		{Action: ses.ActionRead}:    false,
-		{Action: ses.ActionAbort}:   false,
-		{Action: ses.ActionRestart}: false,
-		{NACK: true}:                false,
-		{Guaranteed: true}:          false,
-		{Action: ses.ActionPlace, Guaranteed: true}: false,
-	} {
-		require.Equal(t, want, d.IsDefault(), "%+v", d)
-	}
-}

@@ -54,7 +54,10 @@ func (w *answers) doubts(p *PDC) bool { return p.is(flagUnproven) && !w.p.c.Know
 // DoubtsSource is [Manager.Doubts] for packets without a PDC: true without a PDC, now or of late, on
 // which the address has shown that it receives.
 func (m *Manager) DoubtsSource(src Addr) bool {
-	return !m.p.c.KnownSources && m.table.proven.Held(m.table.held.Source(src.Hi, src.Lo)) == 0
+	if m.p.c.KnownSources {
+		return false
+	}
+	return !m.table.provenIn(m.table.general, src) && !m.table.provenIn(m.table.beside, src)
 }
 
 // showContext tells the PDCs of show apart from PDCs of messages.

@@ -36,12 +36,12 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 	if p = m.source.acked(a, src); p == nil {
 		return nil, 0
 	}
-	x, w, mem := &m.run, &p.tx, m.mem
 	if len(acks) != 1 {
 		if acked = m.takeRun(now, p, acks, most); acked == 0 {
 			return nil, 0
 		}
 	} else {
+		x, w, mem := &m.run, &p.tx, m.mem
 		at := w.base % rowLen
 		r, end := &mem.row[w.first], w.offset(a.CACK())+1
 		acked = end - w.base
@@ -53,13 +53,13 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 		}
 		pkt, h := mem.told(r, at+acked-1)
 		x.told[0], x.Within = h, h-x.from < x.span
-		y := &x.News[0]
-		y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, acked), int32(acked), pkt.entropy
+		y, rtt, since := &x.News[0], int64(0), now-pkt.sentAt
 		if pkt.sends == copiesFirst {
-			p.took = tookOf(now - pkt.sentAt)
+			rtt, p.took = rttOf(since, a), tookOf(since)
 		} else {
-			p.took = p.tookLate(m.p, now-pkt.sentAt, pkt.rtos)
+			p.took = p.tookLate(m.p, since, pkt.rtos)
 		}
+		y.PlainAck, y.Packets, y.Entropy = pkt.news(rtt, a, acked), int32(acked), pkt.entropy
 		if units := a.RcvdBytes(); units != 0 || p.counted.beyond() == countedMany { // else nothing to compare
 			m.compareOne(now, p, units, a)
 		}
@@ -73,50 +73,61 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 			}
 		}
 	}
-	x.Acks = len(acks)
+	m.run.Acks, m.run.Most = len(acks), 0
 	p.activeAt = now
 	m.stats.Received += uint64(len(acks))
 	m.target.in.awaited = false
-	x.Most = 0
-	var cur *row
-	if most != 0 && x.Within && w.mayStart() && m.maySend(p) && !(m.p.c.InferLoss && w.missing(mem, acks)) {
-		cur = &mem.row[w.current]
-		if !x.begin(cur, w.next%rowLen) {
-			x.alone(mem, cur, w.next%rowLen)
-		}
-		if x.unlike = false; x.first-x.from < x.span {
-			if x.Most = 1; acked > 1 && cur.size != 0 {
-				x.Most = int(w.alike(min(most, int(acked)), w.cack+uint32(w.limit)))
-			}
-		}
+	if most != 0 && m.run.Within && !(m.p.c.InferLoss && p.tx.missing(m.mem, acks)) {
+		m.letGo(p, min(most, int(acked)))
 	}
-	if !m.cc.Exchange(ccc.Handle(p.handle), now, &x.Run) {
+	if !m.cc.Exchange(ccc.Handle(p.handle), now, &m.run.Run) {
 		m.exchangeAny(now, p)
 	}
-	if x.Most == 0 && m.cc.Waiters(p.cc).Head != 0 {
+	if m.run.Most == 0 && m.cc.Waiters(p.cc).Head != 0 {
 		m.sched.release(p)
 	}
 	if m.p.c.InferLoss {
-		if m.source.infers(now, p, acks[len(acks)-1]); w.queued != 0 {
+		if m.source.infers(now, p, acks[len(acks)-1]); p.tx.queued != 0 {
 			m.source.mayResend(now, p)
 		}
 	}
-	if x.Sent == 0 {
-		if w.next != w.tail {
+	if m.run.Sent == 0 {
+		if p.tx.next != p.tx.tail {
 			m.sched.wake(p)
 		}
 		return p, acked
 	}
-	if x.Targets {
+	if m.run.Targets {
 		m.aim(p)
 	}
-	if end := m.source.sentRun(now, p, cur, x); end || w.next == w.tail || goesOn(x.Held) || m.sched.data.len() != 0 || !p.is(flagOnData) {
+	end := m.source.sentRun(now, p, &m.run)
+	if end || p.tx.next == p.tx.tail || goesOn(m.run.Held) || m.sched.data.len() != 0 || !p.is(flagOnData) {
 		*m.cc.Waiters(p.cc) = ccc.Waiters{}
 		m.sched.data.head = m.sched.data.tail
 		p.flags &^= flagOnData
-		m.sched.takeTurns(p, end, x.Held)
+		m.sched.takeTurns(p, end, m.run.Held)
 	}
 	return p, acked
+}
+
+// letGo has m.run offer packets of p, up to most, once acknowledgements are taken in, if any may go.
+//
+//uetcc:hot
+func (m *Manager) letGo(p *PDC, most int) {
+	x, w := &m.run, &p.tx
+	if !w.mayStart() || !m.maySend(p) {
+		return
+	}
+	r, i := &m.mem.row[w.current], w.next%rowLen
+	if !x.begin(r, i) {
+		x.alone(m.mem, r, i)
+		most = 1
+	}
+	if x.unlike = false; x.first-x.from < x.span {
+		if x.Most = most; most > 1 {
+			x.Most = int(w.alike(most, w.cack+uint32(w.limit)))
+		}
+	}
 }
 
 // maySend reports whether p has nothing to do but to send new packets, and nobody to wait for but the
@@ -125,10 +136,9 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 //uetcc:hot
 func (m *Manager) maySend(p *PDC) bool {
 	const odd = flagUnproven | flagClearDue | flagRecovering | flagAsking
-	if p.is(odd) || p.tx.control != 0 || m.sched.ctl.head != 0 || p.counted.beyond() == countedMany {
-		return false
-	}
-	return m.sched.data.len() == 0 || m.sched.onlyTurn(p)
+	turns := m.sched.data.len()
+	return uint16(p.flags&odd)|p.tx.control|m.sched.ctl.head == 0 && p.counted&countedMany != countedMany &&
+		(turns == 0 || turns == 1 && m.sched.data.next() == p.handle.ID())
 }
 
 // exchangeAny has congestion control take in what it has refused as part of m.run: the
@@ -192,7 +202,11 @@ func (m *Manager) takeRun(now int64, p *PDC, acks []*view.AckCC, most int) (n ui
 		}
 		x.told[uint(i)%ccc.RunMax] = h
 		y := &x.News[uint(i)%ccc.RunMax]
-		y.PlainAck, y.Packets, y.Entropy = pkt.news(now, a, k), int32(k), pkt.entropy
+		rtt := int64(0)
+		if pkt.sends == copiesFirst {
+			rtt = rttOf(now-pkt.sentAt, a)
+		}
+		y.PlainAck, y.Packets, y.Entropy = pkt.news(rtt, a, k), int32(k), pkt.entropy
 		if units := a.RcvdBytes(); units != 0 {
 			var ok bool
 			if c, ok = c.after(y.Bytes(), units); !ok {
@@ -305,11 +319,14 @@ func (s *source) acked(a *view.AckCC, src *Addr) *PDC {
 // the last.
 //
 //uetcc:hot inlines nobounds
-func (pkt *packet) news(now int64, a *view.AckCC, n uint32) nscc.PlainAck {
-	rtt := int64(0)
-	if pkt.sends == copiesFirst {
-		// As nscc.RTT, too much to inline, but below 0 where nscc.RTT has no sample.
-		rtt = now - pkt.sentAt - int64(a.ServiceTime())*pds.ServiceTimeUnit
-	}
+func (pkt *packet) news(rtt int64, a *view.AckCC, n uint32) nscc.PlainAck {
 	return nscc.MakePlainAck(int64(pkt.size)*int64(n), rtt, a.Flags()&pds.FlagM != 0)
+}
+
+// rttOf is the round trip of an acknowledgement so long after its packet was sent: as nscc.RTT, too much
+// to inline, but below 0 where nscc.RTT has no sample.
+//
+//uetcc:hot inlines nobounds
+func rttOf(since int64, a *view.AckCC) int64 {
+	return since - int64(a.ServiceTime())*pds.ServiceTimeUnit
 }

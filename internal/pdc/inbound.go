@@ -103,6 +103,7 @@ type inbound struct {
 	rsv      bool
 	rod      bool
 	opens    bool // may open a PDC
+	noop     bool // a NOOP
 	clears   bool // with FlagSYN: a packet of the PDC has been answered
 	awaited  bool // a request before Respond
 }
@@ -126,13 +127,14 @@ func (b *inbound) control(in *In, c *pds.Control) {
 	b.from(in)
 	b.psn, b.flags, b.spdcid, b.dpdcid = c.PSN, c.Flags, c.SPDCID, c.DPDCID
 	b.start, b.rsv, b.rod = c.StartPSN(), c.Info.UseRsvPDC(), c.Flags&pds.FlagISROD != 0
-	b.opens, b.clears = c.Ctl == pds.CtlNOOP || c.Ctl == pds.CtlNegotiation, false
+	b.noop = c.Ctl == pds.CtlNOOP
+	b.opens, b.clears = b.noop || c.Ctl == pds.CtlNegotiation, false
 }
 
 // from takes over everything independent of the header.
 func (b *inbound) from(in *In) {
 	b.src, b.dst, b.size, b.state, b.ce = in.Src, in.Dst, in.Size, in.State, in.CE
-	b.awaited, b.name, b.same = false, 0, 0
+	b.awaited, b.noop, b.name, b.same = false, false, 0, 0
 }
 
 // nack returns a NACK of the packet, from no PDC.

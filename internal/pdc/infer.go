@@ -198,7 +198,7 @@ func knownOOO(n uint16) uint16 {
 func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
 	cp := s.cc.Params()
 	limit := min(c.Cwnd()*inferFactor/2, cp.NSCC().MaxWnd())
-	return ooo >= max(limit/cp.MTU(), inferPackets)
+	return ooo >= max(limit/cp.NSCC().MTU(), inferPackets)
 }
 
 // inferLosses queues the missing packets up to the end of the recovery, as many copies at a time as
@@ -212,7 +212,7 @@ func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
 // is asked for, once and at each answer to a probe. The recovery is over when all has arrived.
 func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o overtakenBy, answer bool) {
 	end := p.tx.offset(p.recover) + 1
-	room := max(c.Cwnd()/s.cc.Params().MTU(), 1)
+	room := max(c.Cwnd()/s.cc.Params().NSCC().MTU(), 1)
 	copies, lowest := int64(p.tx.queued), true
 	overtaken, due := p.tx.overtaken(s.mem, x), now-c.BaseRTT()-s.p.c.TargetQDelay
 	for off := p.tx.base; copies < room; off++ {

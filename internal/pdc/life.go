@@ -40,10 +40,11 @@ type life struct {
 }
 
 func (l *life) init(m *Manager, c *ManagerConfig, hasher table.Hasher) {
+	_, contexts := c.Contexts.Stats()
 	*l = life{
 		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, table: m.table, stats: &m.stats, sched: &m.sched,
 		timer: &m.timer, reply: &m.reply, start: &m.start, source: &m.source, target: &m.target, rudi: &m.rudi,
-		algof: c.Algorithm, awaits: c.Awaited, cccID: make([]uint8, c.Contexts.Stats().Capacity+1),
+		algof: c.Algorithm, awaits: c.Awaited, cccID: make([]uint8, contexts+1),
 		paths: newKnownPaths(len(m.pdc)-1, hasher), spare: c.Spare,
 	}
 	for i := range l.waiting {

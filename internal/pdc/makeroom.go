@@ -47,7 +47,7 @@ func (l *life) unused(now int64, flood bool) *PDC {
 	for range l.looks() {
 		p := l.look()
 		rests := p.state == StateQuarantine && l.table.rests(p.handle.ID(), now)
-		if p.is(flagInitiator) || !live(p.state) && !rests {
+		if p.is(flagInitiator) || !live(p.state) && !rests || l.table.besides(p.handle.ID()) {
 			continue
 		}
 		idle := l.prospect(now, p) == prospectIdle

@@ -53,8 +53,9 @@ func (c *ManagerConfig) fill() error {
 		return fmt.Errorf("%w: ManagerConfig needs Params, Table, CC and Contexts", ErrConfig)
 	}
 	c.Seed = random.Seed(c.Seed)
+	_, contexts := c.Contexts.Stats()
 	return cmp.Or(
-		check.Range(ErrConfig, "Spare", c.Spare, 0, c.Contexts.Stats().Capacity-1),
+		check.Range(ErrConfig, "Spare", c.Spare, 0, contexts-1),
 		fill("Waiting", &c.Waiting, 64, 65535),
 		fill("RUDI", &c.RUDI, 256, 65535),
 	)

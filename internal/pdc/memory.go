@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/karn"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -31,44 +32,16 @@ type label struct {
 	size    uint16 // nominal, bytes
 	entropy uint16 // of the last transmission
 	kind    kind
-	sends   copies
+	sends   karn.Copies
 	rtos    uint8 // timeouts so far
 	nacks   uint8 // resends caused by NACKs
 }
 
-// copies is the transmissions of a packet that may still be answered.
-type copies uint8
-
+// What the record's common ways ask for by name.
 const (
-	copiesNone    copies = iota // not sent yet
-	copiesFirst                 // the first copy alone
-	copiesOne                   // one retransmission, and perhaps the first copy
-	copiesMore                  // more retransmissions, or an answer to a question
-	copiesRefused               // no retransmission: each was refused by a NACK
+	copiesFirst = karn.First
+	copiesMore  = karn.More
 )
-
-// again is c after one more transmission.
-func (c copies) again() copies {
-	if c == copiesRefused {
-		return copiesOne
-	}
-	return min(c+1, copiesMore)
-}
-
-// refused is c after a NACK of the last transmission: an answer with the retransmit flag can
-// then belong only to the next transmission.
-func (c copies) refused() copies {
-	if c == copiesOne {
-		return copiesRefused
-	}
-	return c
-}
-
-// unambiguous reports whether an acknowledgement with the given echo of the retransmit flag
-// can only be for the last transmission.
-func (c copies) unambiguous(retx bool) bool {
-	return c == copiesFirst && !retx || c == copiesOne && retx
-}
 
 // kind is a next_hdr, or a ctl_type with kindControl, and further header flags of a packet.
 type kind uint8

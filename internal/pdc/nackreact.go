@@ -109,6 +109,10 @@ func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 		if !p.syn() { // closing, it may still be creating
 			return ErrStale
 		}
+		if rec.life.table.besides(p.handle.ID()) { // no message has begun, see Beside
+			rec.life.abandon(now, p, CauseNone)
+			return nil
+		}
 		err := rec.nackAgain(now, p, off, n, deadline.After(now, rec.pause(p, p.tx.packet(rec.mem, off).nacks)))
 		if err == nil && live(p.state) {
 			rec.life.yield(now, p)
@@ -202,6 +206,9 @@ func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at in
 		if int(tries) > rec.p.maxShort {
 			return rec.source.void(now, p, off, n)
 		}
+		if x := &rec.mem.shortage[p.slot()]; x.refuses(n.Code) && !p.tx.waitsBelow(rec.mem, off) {
+			tries = 1 // as others may have had the room meanwhile
+		}
 		at = deadline.After(now, rec.pause(p, tries-1))
 	case int(pkt.nacks) >= rec.p.maxNacks && n.Code.IsTrimmed(): // by a switch: the peer is there, and the way is full
 		tries := rec.source.shortage(now, p, p.tx.base+p.tx.cack+p.tx.next)
@@ -217,7 +224,7 @@ func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at in
 		pkt.nacks = min(pkt.nacks+1, nackForever)
 	}
 	if n.Code.IsTrimmed() {
-		pkt.sends = pkt.sends.refused()
+		pkt.sends = pkt.sends.Refused()
 	}
 	pkt.rtos = 0 // the peer answers: no reason to back off
 	rec.source.takeBack(now, p, off, at, n)
@@ -260,6 +267,8 @@ type shortage struct {
 	moved uint32 // a number changed by progress of the PDC
 	tries uint8  // refusals counted since the last progress
 
+	code pds.NackCode // of the last refusal for want of memory
+	told bool         // the layer above tells of its peer's room, see [Manager.Hasten]
 	nack pds.NackCode // of any kind: the last refusal of a packet refused too often
 
 	renumbered uint8 // how often a Start_PSN was left for another
@@ -281,18 +290,58 @@ func (s *source) shortage(now int64, p *PDC, moved uint32) uint8 {
 	return was.tries
 }
 
+// refuses takes note of the code of a refusal, and reports whether the layer above knows of room instead.
+func (s *shortage) refuses(c pds.NackCode) bool {
+	s.code = c
+	return s.told && c == pds.NackNoSESMsgAvail
+}
+
 // hasten has the lowest packet sent at once if waiting for memory of the peer while others have
 // got through: the target keeps memory for the lowest packet, and the packets behind have no use
 // for memory before.
 func (m *memory) hasten(now int64, p *PDC) {
 	s := &m.shortage[p.slot()]
-	if s.tries == 0 || s.moved == p.tx.base+p.tx.cack || !p.tx.outstanding() {
+	if s.tries == 0 || s.told && s.code == pds.NackNoSESMsgAvail || s.moved == p.tx.base+p.tx.cack || !p.tx.outstanding() {
 		return
 	}
 	r, i := p.tx.at(m, p.tx.base)
 	if r.queued&^r.acked>>i&1 != 0 {
 		m.postpone(r, i, now)
 	}
+}
+
+// Hasten tells of room at the peer of h for some packets more: as many as wait for memory there, from the
+// lowest on, are sent at once. The results are how many those are, and how many packets of h still wait to be
+// sent again. The caller knows better than acknowledgements when there is room: from now on a packet refused
+// with NO_SES_MSG_AVAIL is not sent again at an acknowledgement, see hasten, and the lowest goes again after
+// NACK_Retx_Time each time, without doubled pauses: with other initiators about, room may come at any time.
+//
+// The specification has a time for each code, and a refused packet wait so long. Room known of is no reason to wait.
+func (m *Manager) Hasten(now int64, h Handle, room uint32) (gone, left uint32) {
+	p := m.get(h)
+	if p == nil {
+		return 0, 0
+	}
+	s := &m.mem.shortage[p.slot()]
+	if s.told = true; s.tries == 0 || p.tx.queued == 0 {
+		room = 0
+	}
+	for off := p.tx.base; gone < room; off++ {
+		var ok bool
+		if off, ok = p.tx.find(m.mem, off, standingLost); !ok || !p.tx.inPeerWindow(off) {
+			break
+		}
+		r, i := p.tx.at(m.mem, off)
+		if m.mem.due(0, r, i) > now && (off == p.tx.base || m.mem.record(r, i).nacks == 0) { // not refused for another reason
+			m.mem.postpone(r, i, now)
+			gone++
+		}
+	}
+	if gone != 0 {
+		*p.tx.rtxAt(m.mem) = now
+		m.source.wakeAt(now, p)
+	}
+	return gone, uint32(p.tx.queued) - gone
 }
 
 // void gives up the packet at off, refused too often for want of memory: a NOOP takes the PSN,

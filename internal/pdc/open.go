@@ -32,6 +32,28 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 	return 0, ErrWaiting
 }
 
+// Beside returns the second PDC, beside h, to a peer, and whether messages may begin there: not before the peer has
+// answered a NOOP, so a refusal harms no message. was is the last result for h. After a refusal, or the end of the
+// second PDC, the PDCID has to rest before a third is asked for.
+func (m *Manager) Beside(now int64, h, was Handle) (beside Handle, up bool) {
+	p, q := m.get(h), m.takes(was)
+	switch {
+	case q != nil:
+		return was, q.peerID != 0 && !m.life.worn(now, q)
+	case p == nil || p.peerID == 0 || p.is(flagReserved) || m.get(was) != nil || was != 0 && m.table.rests(was.ID(), now):
+		return was, false
+	}
+	k := InitiatorKey{Source: p.local.Netip(), Destination: p.peer.Netip(), TC: p.tc}
+	beside, err := m.table.openBeside(now, &k)
+	if err == nil {
+		beside, err = m.life.initiate(now, beside, &k)
+	}
+	if err == nil {
+		_ = m.Noop(beside) // without memory the PDC ends idle
+	}
+	return beside, false
+}
+
 // Joins reports whether a message to a peer, in a traffic class, ordered or not, may begin on h, a
 // PDC opened from here.
 //
@@ -70,6 +92,11 @@ func (l *life) openInitiator(now int64, k *InitiatorKey) (Handle, error) {
 	if err != nil {
 		return 0, err
 	}
+	return l.initiate(now, h, k)
+}
+
+// initiate begins a PDC opened from here.
+func (l *life) initiate(now int64, h Handle, k *InitiatorKey) (Handle, error) {
 	p := l.begin(now, h, l.start.startPSN(h))
 	p.state = StateCreating
 	p.flags |= flagInitiator
@@ -194,14 +221,15 @@ func (m *Manager) openTarget(now int64, b *inbound) (p *PDC, code pds.NackCode, 
 			return nil, pds.NackNewStartPSN, ErrStart
 		}
 	}
-	h, _, err = m.table.openTarget(now, &k, opening{reserved: b.rsv, shown: shown, resting: held})
+	beside := b.noop && !b.rsv && !b.rod && m.table.held.Held(m.table.held.Source(b.src.Hi, b.src.Lo)) != 0
+	h, _, err = m.table.openTarget(now, &k, opening{reserved: b.rsv, beside: beside, shown: shown, resting: held})
 	if err == ErrResting {
 		m.stats.Resting++
 		return nil, 0, err
 	}
 	if err != nil {
 		m.stats.Refused++
-		if err == ErrNoPDC {
+		if err == ErrNoPDC && !beside {
 			m.life.makeRoom(now, false)
 		}
 		return nil, pds.NackNoPDCAvail, err

@@ -95,7 +95,7 @@ func (s *source) overtake(now int64, p *PDC, known, due int64, units uint32, ooo
 		n, c := p.counted.advance(units)
 		p.counted = c
 		if ahead += n; ahead >= pds.ByteUnit {
-			ahead = min(ahead, int64(ooo)*s.cc.Params().MTU())
+			ahead = min(ahead, int64(ooo)*s.cc.Params().NSCC().MTU())
 		}
 	}
 	if ahead >= pds.ByteUnit {

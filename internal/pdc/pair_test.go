@@ -46,6 +46,7 @@ type pairConfig struct {
 	memory  MemoryConfig
 	ids     [2]int
 	own     int // TableConfig.Initiators (default: all ids)
+	beside  [2]int
 	first   [2]pds.PDCID
 	ordered bool
 	start   pds.PSN
@@ -60,7 +61,7 @@ func newPairEnd(t testing.TB, c *pairConfig, i int) *pairEnd {
 	cp, err := ccc.NewParams(ccc.Config{NSCC: nscc.Config{LinkRate: 100_000_000_000, BaseRTT: 12_000, MTU: 4200, InitialCwnd: c.cwnd}, Control: c.control})
 	require.NoError(t, err)
 	ids := max(c.ids[i], 8)
-	cc, err := ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: ids + 1})
+	cc, err := ccc.NewManager(ccc.ManagerConfig{Params: &cp, Contexts: 9, PDCs: ids + c.beside[i] + 1})
 	require.NoError(t, err)
 	ctxs, err := ccc.NewTable(8, true, 1)
 	require.NoError(t, err)
@@ -69,7 +70,7 @@ func newPairEnd(t testing.TB, c *pairConfig, i int) *pairEnd {
 	if own == 0 {
 		own = ids
 	}
-	tab, err := NewTable(TableConfig{General: ids, Initiators: own, Quarantine: 1_000_000, FirstID: first, Seed: 1})
+	tab, err := NewTableBeside(TableConfig{General: ids, Initiators: own, Quarantine: 1_000_000, FirstID: first, Seed: 1}, c.beside[i])
 	require.NoError(t, err)
 	mc := ManagerConfig{Params: &p, Table: tab, CC: cc, Contexts: ctxs, Seed: uint64(i), Memory: c.memory}
 	if mc.Memory.Chunks == 0 {

@@ -38,6 +38,9 @@ type Params struct {
 // MaxAckData is how much read data rides in an ACK, bytes.
 func (p *Params) MaxAckData() int { return p.c.MaxAckData }
 
+// NackRetxTime is the wait of a refused packet, ns.
+func (p *Params) NackRetxTime() int64 { return p.c.NackRetxTime }
+
 // ReplyMax is the longest answer of a manager: [ReplyMax], or more with a
 // MaxAckData above the default.
 func (p *Params) ReplyMax() int { return p.replyMax }

@@ -127,6 +127,14 @@ func (t *timers) rtoOf(p *PDC) int64 {
 	return p.tx.backoff(t.p, t.mem, p.tx.packet(t.mem, p.tx.base).rtos)
 }
 
+// BaseRTT is the round trip of a PDC without queues, as far as known, ns; 0 after the PDC's life.
+func (m *Manager) BaseRTT(h Handle) int64 {
+	if p := m.get(h); p != nil {
+		return m.source.baseRTT(p)
+	}
+	return 0
+}
+
 func (s *source) baseRTT(p *PDC) int64 {
 	if c := s.cc.Context(p.cc); c != nil {
 		return c.BaseRTT()

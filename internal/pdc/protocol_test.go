@@ -254,7 +254,7 @@ func TestProbeMeasuresANewContext(t *testing.T) {
 	_, back := g.give(probe[0])
 	g.now += 2_500
 	g.give(back[0])
-	full := 5_000 + (g.a.m.cc.Params().MTU()-64)*8/800
+	full := 5_000 + (g.a.m.cc.Params().NSCC().MTU()-64)*8/800
 	require.Equal(t, full, c.BaseRTT(), "what a full packet would have taken at 800 Gb/s")
 	g.now += 1
 	g.give(back[0])

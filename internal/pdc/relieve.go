@@ -18,8 +18,11 @@ const (
 	prospects
 )
 
-// prospect returns the prospect of p.
+// prospect returns the prospect of p. The id of a second PDC would help no message that waits.
 func (l *life) prospect(now int64, p *PDC) prospect {
+	if l.table.besides(p.handle.ID()) {
+		return prospectNone
+	}
 	switch p.state {
 	case StateCreating, StateEstablished:
 		switch {

@@ -255,7 +255,7 @@ func (w *sendWindow) step(m *memory, n uint32) {
 func (w *sendWindow) transmitted(p *Params, m *memory, r *row, i uint32, now int64) {
 	pkt, due := m.record(r, i), deadline.After(now, p.c.RTOInit)
 	pkt.sentAt = now
-	pkt.sends = pkt.sends.again()
+	pkt.sends = pkt.sends.Again()
 	if pkt.kind&kindDue != 0 {
 		due = deadline.After(now, w.backoff(p, m, pkt.rtos))
 		m.postpone(r, i, due)

@@ -80,7 +80,7 @@ func (w *sendWindow) ackOne(m *memory, owner Handle, off uint32, a *ackNews, k *
 	pkt := m.record(r, i)
 	if !pkt.kind.control() {
 		k.Entropy, k.Known = pkt.entropy, true
-		if pkt.sends.unambiguous(a.Retx) {
+		if pkt.sends.Unambiguous(a.Retx) {
 			k.RTT = a.Now - pkt.sentAt
 			k.Took, k.Answered = k.RTT, true
 		} else if r.acked&bit == 0 && !a.Retx { // else the answer is to a question, or to some copy

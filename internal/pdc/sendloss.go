@@ -71,6 +71,15 @@ func (w *sendWindow) waiting(m *memory, off uint32) bool {
 	return r.queued>>i&1 != 0
 }
 
+// waitsBelow reports whether a packet below off waits to be sent again.
+func (w *sendWindow) waitsBelow(m *memory, off uint32) bool {
+	if w.queued == 0 {
+		return false
+	}
+	low, ok := w.find(m, w.base, standingLost)
+	return ok && int32(off-low) > 0
+}
+
 // hasArrived reports whether the target has the packet at off, sent and not below base.
 func (w *sendWindow) hasArrived(m *memory, off uint32) bool {
 	r, i := w.at(m, off)

@@ -28,6 +28,7 @@ type Table struct {
 	slots    table.Slots // by id; 0 is never live
 	general  *pool
 	reserved *pool // nil without one
+	beside   *pool // of second PDCs, see Manager.Beside; nil without one
 	keys     *table.Map
 	held     *table.Quota // by SYN packets, of each source
 	proven   *table.Quota // part of held: PDCs whose peer has named the local PDCID
@@ -57,11 +58,17 @@ func (t *Table) ByID(id pds.PDCID) Handle {
 }
 
 func (t *Table) pool(id pds.PDCID) *pool {
-	if t.general.Owns(uint16(id)) || t.reserved == nil {
+	switch {
+	case t.besides(id):
+		return t.beside
+	case t.general.Owns(uint16(id)) || t.reserved == nil:
 		return t.general
 	}
 	return t.reserved
 }
+
+// besides reports whether an id is of the pool for second PDCs.
+func (t *Table) besides(id pds.PDCID) bool { return t.beside != nil && t.beside.Owns(uint16(id)) }
 
 // Match finds the PDC of a packet without the SYN flag: the PDC of dpdcid, if the
 // packet comes from the PDC's peer. While the peer's PDCID is unknown any is right, and
@@ -127,7 +134,20 @@ func (t *Table) unproven(id pds.PDCID) bool {
 // source is the source charged for the PDC at id.
 func (t *Table) source(id uint16) table.Source {
 	from := t.slots.Data(id)
-	return t.held.Source(from[0].Load(), from[1].Load())
+	return t.sourceIn(t.pool(pds.PDCID(id)), from[0].Load(), from[1].Load())
+}
+
+// sourceIn is the source charged for a PDC of a pool: second PDCs leave the quota of first PDCs alone.
+func (t *Table) sourceIn(p *pool, hi, lo uint64) table.Source {
+	if p == t.beside {
+		hi = ^hi
+	}
+	return t.held.Source(hi, lo)
+}
+
+// provenIn reports whether an address has shown that it receives, on a PDC of a pool.
+func (t *Table) provenIn(p *pool, src Addr) bool {
+	return t.proven.Held(t.sourceIn(p, src.Hi, src.Lo)) != 0
 }
 
 // Learn records the PDCID of the peer of h, found by an initiator in the peer's first
@@ -208,6 +228,5 @@ func (t *Table) Stats() TableStats {
 
 // ids is the number of PDCIDs of a table; the ids are 1 to ids.
 func (t *Table) ids() int {
-	s := t.Stats()
-	return s.General.Capacity + s.Reserved.Capacity
+	return t.slots.Len() - 1
 }

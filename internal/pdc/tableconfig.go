@@ -27,11 +27,16 @@ func fillTable(c *TableConfig) error {
 }
 
 // NewTable makes an empty table. Errors wrap [ErrConfig] and name the field.
-func NewTable(c TableConfig) (*Table, error) {
+func NewTable(c TableConfig) (*Table, error) { return NewTableBeside(c, 0) }
+
+// NewTableBeside is NewTable with a third pool, of so many ids, behind the two: for PDCs opened here by
+// [Manager.Beside], and for PDCs that a NOOP opens, of peers with a PDC here already. So no second PDC takes an
+// id that a first PDC could have.
+func NewTableBeside(c TableConfig, beside int) (*Table, error) {
 	if err := fillTable(&c); err != nil {
 		return nil, err
 	}
-	ids := c.General + c.Reserved
+	ids := c.General + c.Reserved + beside
 	slots := table.NewSlots(ids + 1)
 	general, err := newPool(table.PoolConfig{
 		First: 1, Count: c.General, Hold: c.Quarantine, Start: firstID(&c), Slots: slots,
@@ -52,6 +57,11 @@ func NewTable(c TableConfig) (*Table, error) {
 		t.reserved, err = newPool(table.PoolConfig{
 			First: uint16(c.General + 1), Count: c.Reserved, Hold: c.Quarantine, Slots: slots,
 		}, ofReserved(&c))
+	}
+	if first := c.General + c.Reserved + 1; err == nil && first <= ids {
+		t.beside, err = newPool(table.PoolConfig{
+			First: uint16(first), Count: ids + 1 - first, Hold: c.Quarantine, Slots: slots,
+		}, ids+1-first)
 	}
 	return t, err
 }

@@ -25,6 +25,7 @@ func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, op
 // An opening is the content of a SYN packet beside the key.
 type opening struct {
 	reserved bool // the pool
+	beside   bool // the source has a PDC here, and can do without a second
 	shown    bool // the source is proven to receive
 
 	// resting is a released PDC whose key the new PDC gets before the quarantine is over; 0: none.
@@ -62,10 +63,14 @@ func (t *Table) newTarget(key *table.Key, why error, x opening) (h Handle, opene
 
 // admit chooses the pool and charges the source. Every error gives everything back.
 func (t *Table) admit(key *table.Key, x opening) (*pool, error) {
-	p, src := t.choose(x.reserved), t.held.Source(key[0], key[1])
+	p := t.choose(x.reserved)
+	if x.beside && t.beside != nil {
+		p = t.beside
+	}
 	if p == nil {
 		return nil, ErrNoPDC
 	}
+	src := t.sourceIn(p, key[0], key[1])
 	free, held := p.Free(), t.proven.Held(src)
 	switch {
 	case p == t.general && free <= t.kept && held == 0 && !x.shown:
@@ -113,7 +118,7 @@ func (t *Table) choose(reserved bool) *pool {
 }
 
 func (t *Table) insertTarget(p *pool, key *table.Key, resting Handle) (Handle, bool, error) {
-	src := t.held.Source(key[0], key[1])
+	src := t.sourceIn(p, key[0], key[1])
 	h, err := p.Claim()
 	if err != nil {
 		t.held.Give(src)
@@ -155,21 +160,10 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (h Handle, opened bool
 		return Handle(got), false, nil
 	}
 	p := t.choose(k.Reserved)
-	if p == nil {
-		return 0, false, ErrNoPDC
-	}
-	t.Reap(now, reapPerOpen)
-	id, err := p.claim()
-	if err != nil && t.reapDue(now) {
-		id, err = p.claim()
-	}
+	id, err := t.publish(now, p, &key)
 	if err != nil {
 		return 0, false, err
 	}
-	to := t.slots.Data(id.Index())
-	to[0].Store(key[2])
-	to[1].Store(key[3])
-	p.Publish(id, 0)
 	got, err := t.keys.Insert(&key, id)
 	if err == nil && got == id {
 		return Handle(id), true, nil
@@ -179,6 +173,34 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (h Handle, opened bool
 		return 0, false, ErrTableFull
 	}
 	return Handle(got), false, nil
+}
+
+// openBeside is OpenInitiator for a second PDC to a peer, found by no key.
+func (t *Table) openBeside(now int64, k *InitiatorKey) (Handle, error) {
+	var key table.Key
+	fillInitiator(k, &key)
+	id, err := t.publish(now, t.beside, &key)
+	return Handle(id), err
+}
+
+// publish takes an id of a pool for a PDC to the peer in an initiator's key.
+func (t *Table) publish(now int64, p *pool, key *table.Key) (table.Handle, error) {
+	if p == nil {
+		return table.None, ErrNoPDC
+	}
+	t.Reap(now, reapPerOpen)
+	id, err := p.claim()
+	if err != nil && t.reapDue(now) {
+		id, err = p.claim()
+	}
+	if err != nil {
+		return table.None, err
+	}
+	to := t.slots.Data(id.Index())
+	to[0].Store(key[2])
+	to[1].Store(key[3])
+	p.Publish(id, 0)
+	return id, nil
 }
 
 // Retire takes the key of an initiator PDC out of the table, so no new message finds the
@@ -215,6 +237,9 @@ func (t *Table) Reap(now int64, limit int) int {
 	n := t.reap(t.general, now, limit)
 	if t.reserved != nil {
 		n += t.reap(t.reserved, now, limit)
+	}
+	if t.beside != nil {
+		n += t.reap(t.beside, now, limit)
 	}
 	return n
 }

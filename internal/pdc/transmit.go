@@ -141,7 +141,7 @@ func (s *scheduler) allowed(now int64, p *PDC, size int64, again bool) bool {
 	}
 	d := c.Decide(s.cc.Params(), now)
 	switch {
-	case d.Bytes >= min(size, s.cc.Params().MTU()):
+	case d.Bytes >= min(size, s.cc.Params().NSCC().MTU()):
 		return true // a window may be one MTU: a larger packet, against the rules, must not wait for ever
 	case d.Bytes > 0 && d.Reason == ccc.ReasonBacklog, asking && d.Reason == ccc.ReasonCredit:
 		return true

@@ -136,7 +136,7 @@ func (f *FastPath) TransmitRun(now int64, most int) *PDC {
 	if x.Targets {
 		m.aim(p)
 	}
-	m.sched.takeTurns(p, m.source.sentRun(now, p, r, x), x.Held)
+	m.sched.takeTurns(p, m.source.sentRun(now, p, x), x.Held)
 	return p
 }
 
@@ -211,43 +211,51 @@ func (m *memory) collect(r *row, i, n uint32, x *Run) uint32 {
 	return n
 }
 
-// sentRun takes note of the packets of x, of row r, released by congestion control, and describes the
+// sentRun takes note of the packets of x, of one row, released by congestion control, and describes the
 // packets. last reports that the peer's window lets no next packet follow for now.
 //
 //uetcc:hot
-func (s *source) sentRun(now int64, p *PDC, r *row, x *Run) (last bool) {
+func (s *source) sentRun(now int64, p *PDC, x *Run) (last bool) {
 	w, n := &p.tx, uint32(x.Sent)
 	i := w.next % rowLen
-	x.heads = view.MakeRun(p.requestType(), x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
+	r := &s.mem.row[w.current]
 	// As a slice: the nil check of a pointer to the chunk would load the chunk's first line,
 	// needed by nobody.
 	in := s.mem.chunk[w.sends].packet[:]
-	for k := uint32(0); ; {
-		pkt := &in[(i+k)%chunkLen]
-		pkt.size, pkt.entropy, pkt.kind, pkt.sends, pkt.rtos, pkt.nacks = uint16(x.Size), x.Paths[k%ccc.RunMax], x.kind, 1, 0, 0
-		pkt.sentAt = now
-		if k++; k == n {
-			break
-		}
+	in[i%chunkLen].begin(now, x, 0)
+	for k := uint32(1); k < n; k++ {
 		if (i+k)%chunkLen == 0 {
 			in = s.mem.in(r, i+k).packet[:]
 		}
+		in[(i+k)%chunkLen].begin(now, x, k)
 	}
 	r.flight |= span(i, n)
+	x.heads = view.MakeRun(p.requestType(), x.kind.next(), int16(w.base-1-w.next), w.psn(w.next), p.handle.ID(), p.peerID)
 	s.stats.Sent += uint64(n)
 	p.activeAt = now
 	w.step(s.mem, n)
-	last = !w.inPeerWindow(w.next)
-	x.asks = 0
+	last = w.lastForNow()
+	asks := uint32(0)
 	if x.AckLast || last {
-		x.asks = 1 << ((n - 1) % ccc.RunMax)
+		asks = 1 << ((n - 1) % ccc.RunMax)
 	}
 	if x.AckEach || x.kind&kindAR != 0 {
-		x.asks = 2<<((n-1)%ccc.RunMax) - 1
+		asks = 2<<((n-1)%ccc.RunMax) - 1
 	}
-	if due := deadline.After(now, s.p.c.RTOInit); due < w.rtoAt || s.p.c.InferLoss && p.probeAt == never {
-		w.rtoAt = min(w.rtoAt, due)
-		s.sentOne(now, p, w.tail-w.next+n > 1)
+	x.asks = asks
+	if w.rtoAt-s.p.c.RTOInit > now || s.p.c.InferLoss { // perhaps earlier; rarely
+		if due := deadline.After(now, s.p.c.RTOInit); due < w.rtoAt || s.p.c.InferLoss && p.probeAt == never {
+			w.rtoAt = min(w.rtoAt, due)
+			s.sentOne(now, p, w.tail-w.next+n > 1)
+		}
 	}
 	return last
+}
+
+// begin makes pkt the record of packet k of x, which leaves now.
+//
+//uetcc:hot inlines nobounds
+func (pkt *packet) begin(now int64, x *Run, k uint32) {
+	pkt.label = label{size: uint16(x.Size), entropy: x.Paths[k%ccc.RunMax], kind: x.kind, sends: copiesFirst}
+	pkt.sentAt = now
 }

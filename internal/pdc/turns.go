@@ -37,9 +37,6 @@ func (s *scheduler) takeTurns(p *PDC, last bool, held ccc.Reason) {
 	}
 }
 
-// onlyTurn reports whether p is the only PDC with a turn.
-func (s *scheduler) onlyTurn(p *PDC) bool { return s.data.len() == 1 && s.data.next() == p.handle.ID() }
-
 // goesOn reports whether a PDC keeps the turn: the next packet is held by nothing, or by
 // time alone.
 //

@@ -40,7 +40,7 @@ var _ congestion.CongestionControlEx = (*Sender)(nil)
 // MTU is at least the largest datagram.
 func New(p *nscc.Params, now time.Time) *Sender {
 	s := &Sender{p: p, began: now}
-	s.w.Init(p, 0)
+	s.w.Init(p, 0, 0)
 	return s
 }
 

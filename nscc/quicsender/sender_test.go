@@ -111,7 +111,7 @@ func TestSenderEvents(t *testing.T) {
 	s, rtt := New(p, began), &stats{latest: 3 * time.Millisecond}
 	s.SetRTTStatsProvider(rtt)
 	var w nscc.Window
-	w.Init(p, 0)
+	w.Init(p, 0, 0)
 
 	for n := range 10 {
 		require.True(t, s.CanSend(congestion.ByteCount(n*1400)))

@@ -16,7 +16,8 @@ const MaxRange = 255 * 128
 // The specification allows a NACK_Retx_Time for each code. Here one NACK_Retx_Time serves all
 // codes, by the reaction: a lost packet (TRIMMED, RCVR_INFER_LOSS, PKT_NOT_RCVD) goes at once, an
 // initiator without a PDC at the target (NO_PDC_AVAIL and the like) waits twice as long each
-// time, all other packets wait NACK_Retx_Time.
+// time, all other packets wait NACK_Retx_Time, but requests for data refused for want of memory only
+// until an answer shows that there is room.
 //
 // Two parts of 1.0.3 public by name only are not here: Syn_Retx_Safety_Time, which follows from the
 // quarantine of [TableConfig], see MaxRTORetx, and the negotiation of congestion control on a PDC (on_off). Both

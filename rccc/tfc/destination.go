@@ -71,14 +71,10 @@ func (d *Destination) Credit(p *Params, now int64) int64 {
 	return d.told
 }
 
-// Deadline returns the time for a Credit control packet unless an ACK_CC carries
-// the credit earlier, and false without need. The message is not acknowledged,
+// Deadline returns the time for a Credit control packet, with [Destination.Credit], unless an
+// ACK_CC carries the credit earlier, and false without need. The message is not acknowledged,
 // so repeated, ever more rarely, until data shows the arrival.
 func (d *Destination) Deadline() (int64, bool) { return d.due, d.armed }
-
-// CreditDue reports whether a Credit control packet is to be sent now; call
-// [Destination.Credit] for its contents.
-func (d *Destination) CreditDue(now int64) bool { return d.armed && min(now, deadline.End) >= d.due }
 
 // newsShare is the part of the limit that has to be free anew before the source hears of the cells at
 // once; fewer cells wait a round trip for more, since a message for each packet would be too much.

@@ -109,7 +109,7 @@ func (r *report) penaltyWalk() error {
 		return err
 	}
 	var w nscc.Window
-	w.Init(&p, 0)
+	w.Init(&p, 0, 0)
 	w.OnSend(79_872)
 	var last nscc.RcvdTracker
 	last.Advance(12_288 / 256)

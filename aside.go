@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uetcc
+
+import "github.com/uetcc/uetcc/internal/pdc"
+
+// Reads and fetching atomics wait for their window, for as long as the peer takes to answer; writes and sends wait
+// for the path. Messages do not interleave on a PDC (section 3.5), so a read with only a part of the packets handed
+// over would keep writes from the path, and a long write would delay the first request of a read. Where unordered
+// messages of both kinds meet, and the wait is long, messages of the second kind go on a second PDC, beside the
+// first, and the kinds keep apart from then on. Messages move only when the peer has taken the second PDC, for
+// lack of PDCIDs maybe never, and only before a packet was handed over.
+
+// parts says which messages share a flow.
+type parts uint8
+
+const (
+	partsOne   parts = iota // of one kind, as far as is known
+	partsMixed              // of both kinds
+	partsAsks               // reads and fetching atomics, see msgAsks: writes and sends have a PDC beside
+	partsRest               // writes and sends
+)
+
+// parts is that of a flow for messages like rec alone.
+func (rec *message) parts() parts {
+	if rec.flags&msgAsks != 0 {
+		return partsAsks
+	}
+	return partsRest
+}
+
+// side returns the PDC for an unordered message that f takes.
+func (s *source) side(now int64, f *flow, rec *message) pdc.Handle {
+	p := rec.parts()
+	if f.parts > partsMixed && f.parts != p {
+		if h := s.beside(now, f); h != 0 {
+			return h
+		}
+		f.parts = partsOne
+	}
+	if f.parts == partsOne && f.messages.head != 0 && s.messages[f.messages.head-1].parts() != p {
+		f.parts = partsMixed
+	}
+	return f.pdc
+}
+
+// beside returns the PDC beside that of f, 0 until there is one. A missing PDC is asked for.
+func (s *source) beside(now int64, f *flow) pdc.Handle {
+	a := &s.asking[f.pdc.ID()]
+	h, up := s.pds.Beside(now, f.pdc, a.beside)
+	if a.beside = h; up {
+		return h
+	}
+	return 0
+}
+
+// holdsUp reports whether messages behind the first of f wait for long: for the window, or 64 KB.
+func (s *source) holdsUp(f *flow, first *message) bool {
+	if first.parts() == partsAsks {
+		return s.asking[f.pdc.ID()].limited
+	}
+	return first.left >= firstAsked*askUnit
+}
+
+// part leaves messages of the kind of the first of f, maybe begun, and takes the second kind to the PDC beside.
+func (s *source) part(now int64, f *flow) {
+	if f.messages.head == 0 {
+		f.parts = partsOne
+		return
+	}
+	first := &s.messages[f.messages.head-1]
+	if !s.holdsUp(f, first) {
+		return
+	}
+	h := s.beside(now, f)
+	if h == 0 {
+		return
+	}
+	next := first.next
+	f.parts, f.messages, first.next = first.parts(), chain{f.messages.head, f.messages.head}, 0
+	for next != 0 {
+		rec := &s.messages[next-1]
+		if next = rec.next; rec.parts() == f.parts {
+			f.messages.push(s.messages, rec)
+			continue
+		}
+		_ = s.pds.EndMessage(now, rec.pdc, rec.left)
+		rec.flags &^= msgQueued
+		if s.leave(now, rec, true); s.attach(now, rec, h) != nil {
+			s.retryLater(now, rec)
+		}
+	}
+}
