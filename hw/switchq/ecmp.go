@@ -2,8 +2,26 @@
 
 package switchq
 
+import (
+	"net/netip"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Flow hashes the common fields of a flow's packets for [Uplink]: the addresses,
+// of either family, and the protocol. The entropy value (UDP source port or
+// entropy header) is left out.
+func Flow(src, dst netip.Addr, protocol uint8) uint32 {
+	var b [33]byte
+	s, d := src.As16(), dst.As16()
+	copy(b[:], s[:])
+	copy(b[16:], d[:])
+	b[32] = protocol
+	return uint32(xxhash.Sum64(b[:]))
+}
+
 // Uplink is the link of n equal-cost links over which a switch sends a packet of
-// flow, a hash of addresses and protocol, with the given entropy: 0 to n-1, or 0 if n is 0. The same inputs give
+// flow with the given entropy: 0 to n-1, or 0 if n is 0. The same inputs give
 // the same link; a new entropy or salt draws again. Give each switch a private
 // salt, or the tiers choose alike and leave links idle.
 //

@@ -5,6 +5,7 @@ package switchq_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 
 	"github.com/uetcc/uetcc/hw/switchq"
 )
@@ -37,15 +38,19 @@ func Example() {
 
 // Two flows of one entropy each meet on one of two uplinks every other time.
 func ExampleUplink() {
+	const udp = 17
+	to := netip.MustParseAddr("10.0.0.9")
+	one := switchq.Flow(netip.MustParseAddr("10.0.0.1"), to, udp)
+	two := switchq.Flow(netip.MustParseAddr("10.0.0.2"), to, udp)
 	same := 0
 	for salt := range uint32(1000) {
-		if switchq.Uplink(salt, 0, 0, 2) == switchq.Uplink(salt, 2, 0, 2) {
+		if switchq.Uplink(salt, one, 49152, 2) == switchq.Uplink(salt, two, 49152, 2) {
 			same++
 		}
 	}
 	fmt.Println("collisions in 1000 switches:", same)
 	// Output:
-	// collisions in 1000 switches: 484
+	// collisions in 1000 switches: 493
 }
 
 // What a 100 Gb/s port must keep free above xOFF for 100 m of cable and a
