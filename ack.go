@@ -160,9 +160,17 @@ func (s *source) answered(now int64, h Handle, bytes uint32) {
 		a.learn(now, s.pds.BaseRTT(rec.pdc))
 	}
 	if a.peer != 0 {
-		gone, _ := s.pds.Hasten(now, rec.pdc, a.spare)
-		a.spare -= gone
+		s.hasten(now, rec.pdc)
 	}
+}
+
+// hasten has as many refused packets of a PDC go again as the peer has room for, as far as known, and returns how
+// many are left waiting.
+func (s *source) hasten(now int64, h pdc.Handle) (left uint32) {
+	a := &s.asking[h.ID()]
+	gone, left := s.pds.Hasten(now, h, a.spare)
+	a.spare -= gone
+	return left
 }
 
 // asks is what a message has asked for and not got.
@@ -176,10 +184,8 @@ func (x *receiver) refused(now int64) {
 	x.stats.Shortages++
 	h := msg.PacketHandle(x.res.Handle).Message()
 	if rec := x.source.message(h); rec.handle == h && x.source.asks(rec).packets != 0 {
-		a := &x.source.asking[rec.pdc.ID()]
-		gone, left := x.pds.Hasten(now, rec.pdc, a.spare)
-		a.spare -= gone
-		a.refuse(left)
+		left := x.source.hasten(now, rec.pdc)
+		x.source.asking[rec.pdc.ID()].refuse(left)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestLayout(t *testing.T) {
 		require.EqualValues(t, cacheLine, maxCells*unsafe.Sizeof(cell{}))
 	}
 	require.LessOrEqual(t, unsafe.Sizeof(Context{}), uintptr(256))
-	for _, v := range []any{Context{}, record{}, ledger{}, member{}, Entropy{}} {
+	for _, v := range []any{Context{}, record{}, counts{}, member{}, Entropy{}} {
 		requirePointerFree(t, reflect.TypeOf(v))
 	}
 }

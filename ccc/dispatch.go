@@ -160,7 +160,7 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 		m.feedback(b, now, n.report())
 	}
 	c.OnNACK(m.p, now, n)
-	m.ledgerOf(c).counts.nacks += int64(n.packets())
+	m.ledgerOf(c).nacks += int64(n.packets())
 	if c.rec.custom {
 		m.algOf(c).OnNACK(now, n)
 	}
@@ -179,7 +179,7 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 	c := &m.seatOf(b).context
 	c.OnInferredLoss(m.p, now, l)
 	m.feedback(b, now, l.report())
-	m.ledgerOf(c).counts.losses++
+	m.ledgerOf(c).losses++
 	if c.rec.custom {
 		m.algOf(c).OnInferredLoss(now, l)
 	}

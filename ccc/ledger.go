@@ -15,10 +15,7 @@ type record struct {
 	custom bool   // runs an algorithm of the user
 }
 
-// A ledger is the manager's data for a context beside the record, needed by few events.
-type ledger struct{ counts counts }
-
-// counts are the counters of a [Snapshot].
+// counts are the counters of a [Snapshot], the manager's data for a context beside the record, needed by few events.
 type counts struct{ sent, acks, marked, nacks, losses int64 }
 
 // A tally is packets sent, acknowledgements, and those with a mark: the numbers of the last few
@@ -56,7 +53,7 @@ func (m *Manager) count(c *Context, t tally) {
 func (m *Manager) carryTally(c *Context) {
 	full := c.rec.tally & tallyFull
 	c.rec.tally -= full
-	m.ledgerOf(c).counts.add(full)
+	m.ledgerOf(c).add(full)
 }
 
 // add adds the numbers of a tally.
@@ -68,13 +65,13 @@ func (n *counts) add(t tally) {
 
 // counts are all counters of c.
 func (m *Manager) counts(c *Context) counts {
-	n := m.ledgerOf(c).counts
+	n := *m.ledgerOf(c)
 	n.add(c.rec.tally)
 	return n
 }
 
 // ledgerOf is the ledger of a context of the manager's.
-func (m *Manager) ledgerOf(c *Context) *ledger { return &m.ledgers[c.rec.handle.Index()] }
+func (m *Manager) ledgerOf(c *Context) *counts { return &m.ledgers[c.rec.handle.Index()] }
 
 // waitedFor is how long data of c has waited for a reason, ns: for the window in the record, so that
 // nothing else need be loaded, or without an extra for all. While c.holds names the reason the time of the

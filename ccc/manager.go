@@ -64,7 +64,7 @@ type ManagerConfig struct {
 type Manager struct {
 	p       *Params
 	seats   []seat
-	ledgers []ledger
+	ledgers []counts
 	side    []uint64
 	extra   extra
 	cells   []cellGate // with TFC
@@ -119,7 +119,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 	m := &Manager{
 		p:       c.Params,
 		seats:   slab.Make[seat](c.Contexts),
-		ledgers: slab.Make[ledger](c.Contexts),
+		ledgers: slab.Make[counts](c.Contexts),
 		side:    make([]uint64, c.Contexts*c.Params.entropy.Words()),
 		pdcs:    slab.Make[member](c.PDCs),
 		homes:   slab.Make[uint16](c.PDCs),
@@ -164,7 +164,7 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	if m.p.window {
 		c.how = howNew
 	}
-	if m.ledgers[i] = (ledger{}); m.extra.due != nil {
+	if m.ledgers[i] = (counts{}); m.extra.due != nil {
 		m.extra.waited[i] = [reasons]int64{}
 	}
 	clear(m.sideOf(c))

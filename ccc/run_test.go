@@ -531,7 +531,7 @@ func TestManagerOnNACKOfSeveral(t *testing.T) {
 			}
 			c := m.Context(ctx)
 			require.EqualValues(t, []int64{mtu, 1, 3 * mtu, 3}, []int64{c.Inflight(), int64(c.InflightPackets()), c.RtxBacklog(), int64(c.WaitingRtx())})
-			require.EqualValues(t, 3, m.ledgerOf(c).counts.nacks)
+			require.EqualValues(t, 3, m.ledgerOf(c).nacks)
 			if together == 1 {
 				want = *c
 			}

@@ -5,6 +5,7 @@ package pdc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/karn"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
@@ -96,7 +97,7 @@ func (s *source) askLast(p *PDC) {
 		if !p.tx.waiting(s.mem, last) {
 			return
 		}
-		p.tx.packet(s.mem, last).sends = copiesMore // the answer to a question is no round trip of the packet
+		p.tx.packet(s.mem, last).sends = karn.More // the answer to a question is no round trip of the packet
 	}
 	s.sched.control(p, ctlAckReq)
 }

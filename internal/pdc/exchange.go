@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/karn"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
@@ -54,7 +55,7 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 		pkt, h := mem.told(r, at+acked-1)
 		x.told[0], x.Within = h, h-x.from < x.span
 		y, rtt, since := &x.News[0], int64(0), now-pkt.sentAt
-		if pkt.sends == copiesFirst {
+		if pkt.sends == karn.First {
 			rtt, p.took = rttOf(since, a), tookOf(since)
 		} else {
 			p.took = p.tookLate(m.p, since, pkt.rtos)
@@ -203,7 +204,7 @@ func (m *Manager) takeRun(now int64, p *PDC, acks []*view.AckCC, most int) (n ui
 		x.told[uint(i)%ccc.RunMax] = h
 		y := &x.News[uint(i)%ccc.RunMax]
 		rtt := int64(0)
-		if pkt.sends == copiesFirst {
+		if pkt.sends == karn.First {
 			rtt = rttOf(now-pkt.sentAt, a)
 		}
 		y.PlainAck, y.Packets, y.Entropy = pkt.news(rtt, a, k), int32(k), pkt.entropy
@@ -233,7 +234,7 @@ func (m *Manager) takeRun(now int64, p *PDC, acks []*view.AckCC, most int) (n ui
 		}
 	}
 	p.counted = c
-	if pkt.sends == copiesFirst {
+	if pkt.sends == karn.First {
 		p.took = tookOf(now - pkt.sentAt)
 	} else {
 		p.took = p.tookLate(m.p, now-pkt.sentAt, pkt.rtos)

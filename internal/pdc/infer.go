@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/karn"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -125,7 +126,7 @@ func (s *source) overtook(now int64, p *PDC, x *shown) (o overtakenBy) {
 		return o
 	}
 	pkt := p.tx.packet(s.mem, off)
-	if took := now - pkt.sentAt; pkt.sends == copiesFirst && took >= 0 {
+	if took := now - pkt.sentAt; pkt.sends == karn.First && took >= 0 {
 		if o.first = pkt.sentAt - took*3/4; off == named {
 			o.again = pkt.sentAt - took*inferFactor/2
 		}
@@ -228,12 +229,12 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o over
 		case pkt.kind.control():
 			continue
 		case arrived:
-			if lowest && late && (answer || pkt.sends != copiesMore) {
+			if lowest && late && (answer || pkt.sends != karn.More) {
 				s.timedOut(now, p, off)
 			}
 			lowest = false
 			continue
-		case late || pkt.sends == copiesFirst && int32(off-p.tx.cack) < int32(room) && ((off == p.tx.cack || int32(off-overtaken) < 0) && pkt.sentAt <= o.first || pkt.sentAt <= due):
+		case late || pkt.sends == karn.First && int32(off-p.tx.cack) < int32(room) && ((off == p.tx.cack || int32(off-overtaken) < 0) && pkt.sentAt <= o.first || pkt.sentAt <= due):
 			s.stats.Inferred++
 			s.timedOut(now, p, off)
 		}

@@ -37,12 +37,6 @@ type label struct {
 	nacks   uint8 // resends caused by NACKs
 }
 
-// What the record's common ways ask for by name.
-const (
-	copiesFirst = karn.First
-	copiesMore  = karn.More
-)
-
 // kind is a next_hdr, or a ctl_type with kindControl, and further header flags of a packet.
 type kind uint8
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/karn"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -157,7 +158,7 @@ func (rec *recovery) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error 
 	case n.Code.IsTrimmed() || n.Code == pds.NackRcvrInferLoss:
 		at = now
 	}
-	if pkt.sends > copiesFirst && n.Flags&pds.FlagRetx == 0 {
+	if pkt.sends > karn.First && n.Flags&pds.FlagRetx == 0 {
 		return ErrStale // of a copy replaced already
 	}
 	return rec.nackAgain(now, p, off, n, at)
@@ -358,7 +359,7 @@ func (s *source) void(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	s.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(off), Handle: h, Cause: CauseNack, Nack: n.Code})
 	l := p.tx.enqueue(s.mem, off, now)
 	p.tx.differ(s.mem, r, off)
-	s.mem.write(r, i, 0, label{kind: kindControl | kindAR | kind(pds.CtlNOOP), sends: copiesMore})
+	s.mem.write(r, i, 0, label{kind: kindControl | kindAR | kind(pds.CtlNOOP), sends: karn.More})
 	s.mem.postpone(r, i, now)
 	if l.counted {
 		a := ccc.Ack{Ack: nscc.Ack{Bytes: l.size}, Packets: 1, Entropy: l.entropy}

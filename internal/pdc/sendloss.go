@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/karn"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -174,7 +175,7 @@ func (w *sendWindow) resent(p *Params, m *memory, off uint32, now int64) uint64 
 	bit, pkt := uint64(1)<<i, m.record(r, i)
 	w.unqueue(r, bit)
 	if w.hasArrived(m, off) {
-		pkt.sends = copiesMore // the answer to a question is no round trip of the packet
+		pkt.sends = karn.More // the answer to a question is no round trip of the packet
 		due := deadline.After(now, w.backoff(p, m, pkt.rtos))
 		m.postpone(r, i, due)
 		w.rtoAt = min(w.rtoAt, due)

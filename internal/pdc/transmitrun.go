@@ -5,6 +5,7 @@ package pdc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/karn"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
@@ -256,6 +257,6 @@ func (s *source) sentRun(now int64, p *PDC, x *Run) (last bool) {
 //
 //uetcc:hot inlines nobounds
 func (pkt *packet) begin(now int64, x *Run, k uint32) {
-	pkt.label = label{size: uint16(x.Size), entropy: x.Paths[k%ccc.RunMax], kind: x.kind, sends: copiesFirst}
+	pkt.label = label{size: uint16(x.Size), entropy: x.Paths[k%ccc.RunMax], kind: x.kind, sends: karn.First}
 	pkt.sentAt = now
 }

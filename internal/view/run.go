@@ -20,7 +20,7 @@ type Run struct {
 // MakeRun returns a run whose first packet is [PutRequest]'s with the same arguments.
 func MakeRun(t pds.Type, next pds.NextHdr, clearOffset int16, psn pds.PSN, spdcid, dpdcid pds.PDCID) Run {
 	return Run{
-		prologue: uint64(t)<<(48+11) | uint64(next&0xf)<<(48+7), psn: psn, clear: uint32(uint16(clearOffset)),
+		prologue: uint64(prologue(t, next, 0)) << 48, psn: psn, clear: uint32(uint16(clearOffset)),
 		ids: uint32(spdcid)<<16 | uint32(dpdcid),
 	}
 }
