@@ -102,7 +102,7 @@ func (c *Context) allowed(p *Params, now, size int64, n int) int {
 		return n
 	case c.mode == ModeEnforce && (c.notBefore > now || c.allow < min(size, p.mtu)):
 		return 0
-	case c.allow < p.mtu || c.notBefore != 0:
+	case n == 1 || c.allow < p.mtu || c.notBefore != 0: // a single packet needs no division
 		return 1
 	default:
 		return min(n, int((c.allow-p.mtu)/size)+1)

@@ -30,7 +30,6 @@ const (
 	howFeeds                    // path choice takes feedback in, or a port is down
 	howFixed                    // a PDC takes no part in path choice
 	howNew                      // no data yet, of which the window is to hear
-	howShared                   // of one event: not the context alone counts for the PDC
 	howObserves                 // the window refuses nothing
 
 	howPlain = howFeeds | howFixed | howObserves // acknowledgements change the window and path choice alone
@@ -270,13 +269,13 @@ func (x *Run) offered(c *Context, pdc Handle, backlog int64) int {
 //
 //uetcc:hot
 func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, x *Run) bool {
-	c, p, how, left := &at.context, m.p, at.context.how, at.context.waits
+	c, p, left := &at.context, m.p, at.context.waits
 	if c.rec.sole != pdc || c.waitingRtx != 0 || pdc == 0 {
 		b := m.member(pdc)
 		if b == nil {
 			return false
 		}
-		how, left = how|howShared, b.backlog()
+		left = b.backlog()
 	}
 	n := x.offered(c, pdc, left)
 	if n < 0 || uint(x.Acks) > RunMax || x.Acks == 0 && (n == 0 || c.state != StateReady) {
@@ -284,7 +283,15 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, x *Run) bool {
 	}
 	x.RunParams = RunParams{}
 	if x.Acks != 0 {
-		m.count(c, m.take(pdc, at, now, how, x))
+		packets, marks := int32(0), 0
+		for i := range x.News[:x.Acks] {
+			a := &x.News[i]
+			packets += a.Packets
+			marks += int(a.Marks())
+			m.takeAny(pdc, at, now, a)
+		}
+		c.inflightPkts -= packets
+		m.count(c, tallyOf(0, x.Acks, marks))
 		if !c.rec.custom || p.credit || !m.ask(c, now) { // the answer evaluates; credit has to be settled before the question
 			if c.evaluate(p, now); c.rec.custom {
 				m.ask(c, now)
