@@ -136,8 +136,11 @@ type Config struct {
 	NoTrim bool // switches drop instead of trimming
 	NoECN  bool // switches never mark
 
-	PacketBytes int64 // largest packet on the wire, [HeaderBytes] included; 0: 4,150
-	MaxPSNRange int   // packets between the oldest unacknowledged and the newest; 0: by the window
+	// PacketBytes is the largest packet on the wire, headers included. An endpoint's carries 1,024, 2,048,
+	// 4,096 or 8,192 bytes beside 104 of headers, the most that fit, and 4 more of a credit target. 0: 4,200,
+	// with NodeLight 4,150, of them [HeaderBytes] of headers.
+	PacketBytes int64
+	MaxPSNRange int // packets between the oldest unacknowledged and the newest; 0: by the window
 
 	SlowLinks int                // that run at a quarter of their rate, see [Rules]
 	PFC       *switchq.PFCConfig // pauses between switches and towards hosts; implies no trimming and no drops
@@ -201,7 +204,9 @@ func (c *Config) fill() error {
 	if c.EQDS {
 		c.Control = ccc.ControlRCCC
 	}
-	c.PacketBytes = cmp.Or(c.PacketBytes, c.defaultPacket())
+	if err := c.fillPacket(); err != nil {
+		return err
+	}
 	c.End = cmp.Or(c.End, 100*link.Second)
 	c.Entropy.Values = cmp.Or(c.Entropy.Values, 64)
 	c.AckBytes = cmp.Or(c.AckBytes, ackBytes)
@@ -211,6 +216,24 @@ func (c *Config) fill() error {
 	}
 	c.NoTrim = c.NoTrim || c.PFC != nil
 	return c.check()
+}
+
+// fillPacket makes PacketBytes what a full packet has: an endpoint's carries one of the MTUs, powers
+// of two from page on, the largest that fits without a credit target.
+func (c *Config) fillPacket() error {
+	c.PacketBytes = cmp.Or(c.PacketBytes, c.defaultPacket())
+	if c.Node == NodeLight {
+		return check.Range(ErrConfig, "PacketBytes", c.PacketBytes, HeaderBytes+1, maxPacket)
+	}
+	if err := check.Range(ErrConfig, "PacketBytes of an endpoint", c.PacketBytes, page+endpointHeader, maxPacket); err != nil {
+		return err
+	}
+	mtu := int64(8192)
+	for mtu > c.PacketBytes-endpointHeader {
+		mtu /= 2
+	}
+	c.PacketBytes = mtu + c.header()
+	return nil
 }
 
 func (c *Config) defaultTopology() *Topology {
@@ -246,7 +269,6 @@ func (c *Config) check() error {
 	}
 	err := cmp.Or(
 		check.Range(ErrConfig, "Matrix.Nodes", c.Matrix.Nodes, 0, c.Topology.Nodes),
-		check.Range(ErrConfig, "PacketBytes", c.PacketBytes, HeaderBytes+1, maxPacket),
 		check.AtLeast(ErrConfig, "InitialCwnd", c.InitialCwnd, 0),
 		check.AtLeast(ErrConfig, "FirstCredit", c.FirstCredit, 0),
 		check.AtLeast(ErrConfig, "MaxPSNRange", c.MaxPSNRange, 0),

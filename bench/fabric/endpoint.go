@@ -36,20 +36,11 @@ func (c *Config) defaultPacket() int64 {
 	return 4096 + c.header()
 }
 
-// endpointMTU is the largest MTU with packets no larger than PacketBytes.
-func (c *Config) endpointMTU() uint32 {
-	mtu := uint32(8192)
-	for mtu > 1024 && int64(mtu) > c.payload() {
-		mtu /= 2
-	}
-	return mtu
-}
-
 // endpointConfig is the configuration of a host's endpoint.
 func (c *Config) endpointConfig(host int) uetcc.Config {
 	u := uetcc.Config{
 		Address: AddressOf(host), ControlTC: controlTC, Seed: (c.Seed+1)*0x9e3779b97f4a7c15 + uint64(host),
-		MTU:    c.endpointMTU(),
+		MTU:    uint32(c.payload()),
 		Target: ses.TargetConfig{AtomicOps: 1 << ses.AtomicSum, AtomicTypes: 1 << ses.TypeUint64},
 		CC: ccc.Config{
 			NSCC: nscc.Config{
@@ -88,7 +79,7 @@ type degree struct{ out, in, chunks int }
 // degrees counts the transfers of the matrix by host.
 func (c *Config) degrees() []degree {
 	d := make([]degree, c.Topology.Nodes)
-	most, mtu := c.chunks(), int64(c.endpointMTU())
+	most, mtu := c.chunks(), c.payload()
 	for _, f := range c.Matrix.Flows {
 		d[f.Src].chunks += int(min(int64(most), f.packets(mtu)/16+2))
 		d[f.Src].out++

@@ -98,7 +98,7 @@ func (o *options) define() *flag.FlagSet {
 	f.BoolVar(&o.ecn, "ecn", true, "switches mark")
 	f.Int64Var(&o.cwnd, "cwnd", 0, "first window, bytes; 0: MaxWnd")
 	f.Int64Var(&o.credit, "first-credit", 0, "bytes sent before any receiver credit, with rccc; 0: MaxWnd")
-	f.Int64Var(&o.packet, "packet", 0, "largest packet, bytes; 0: 4,200 of an endpoint, 104 of them headers (4,204 with credit), 4,150 of -node light, 64 of them header")
+	f.Int64Var(&o.packet, "packet", 0, "largest packet, bytes: of an endpoint 104 of headers (108 with credit) and the most that fits of 1,024, 2,048, 4,096 or\n8,192 of data, of -node light 64 of header and the rest; 0: 4,200 and 4,150")
 	f.StringVar(&o.pcap.path, "pcap", "",
 		"write the packets that reach the hosts in the last run to this file, and those of the runs before to files\n"+
 			"with the names of the runs; trimmed: DSCP 16, on the last hop 18")
