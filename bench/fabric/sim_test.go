@@ -368,6 +368,7 @@ func TestRunRejects(t *testing.T) {
 		"no algorithm":     {Matrix: m, Control: ccc.ControlNone},
 		"packet too small": {Matrix: m, PacketBytes: HeaderBytes},
 		"packet too large": {Matrix: m, PacketBytes: 1 << 16},
+		"below every MTU":  {Matrix: m, PacketBytes: 1127, Node: NodeEndpoint},
 		"too few hosts":    {Matrix: m, Topology: FatTree(2, 1e9, 0)},
 		"broken topology":  {Matrix: m, Topology: &Topology{}},
 		"negative time":    {Matrix: m, End: -1},
@@ -383,6 +384,22 @@ func TestRunRejects(t *testing.T) {
 	require.ErrorIs(t, err, ccc.ErrConfig)
 	_, err = Run(Config{Matrix: m, PFC: &switchq.PFCConfig{}})
 	require.ErrorIs(t, err, switchq.ErrConfig)
+}
+
+// What an endpoint sends has one of four sizes: the one said is the one on the wire.
+func TestPacketBytesOfEndpoints(t *testing.T) {
+	m := loadMatrix(t, "one.cm")
+	for _, p := range []struct{ given, nscc, rccc int64 }{
+		{0, 4200, 4204}, {1128, 1128, 1132}, {1500, 1128, 1132}, {2152, 2152, 2156}, {4199, 2152, 2156}, {4200, 4200, 4204}, {4204, 4200, 4204},
+		{9000, 8296, 8300},
+	} {
+		for control, want := range map[ccc.Control]int64{ccc.ControlNSCC: p.nscc, ccc.ControlRCCC: p.rccc} {
+			c := Config{Matrix: m, PacketBytes: p.given, Node: NodeEndpoint, Control: control}
+			require.NoError(t, c.fill())
+			require.Equal(t, want, c.PacketBytes, p)
+			require.Contains(t, []int64{1024, 2048, 4096, 8192}, c.payload())
+		}
+	}
 }
 
 // The simulator's queues are the same at every port, whatever its rate; only a link that
