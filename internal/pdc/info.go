@@ -2,9 +2,7 @@
 
 package pdc
 
-import (
-	"iter"
-)
+import "iter"
 
 // PDC returns a look at the PDC of h, false after the PDC's life. While the id rests, the
 // look then has the ids and the addresses.
@@ -49,3 +47,6 @@ func (m *Manager) All() iter.Seq[Handle] { return m.table.All() }
 
 // RUDI returns how many RUDI packets wait for their response.
 func (m *Manager) RUDI() int { return m.rudi.live }
+
+// Stats returns the counters.
+func (m *Manager) Stats() Stats { return m.stats }

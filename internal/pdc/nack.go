@@ -2,7 +2,10 @@
 
 package pdc
 
-import "github.com/uetcc/uetcc/pds"
+import (
+	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // putNACK writes a NACK to out, counts the NACK, and returns the length.
 func (w *answers) putNACK(out []byte, n *pds.Nack) int {
@@ -55,4 +58,69 @@ func (w *answers) nackUnasked(p *PDC, out []byte) int {
 	return w.putNACK(out, &pds.Nack{
 		Code: pds.NackClosingInErr, PSN: p.rx.Missing(), SPDCID: p.handle.ID(), DPDCID: p.peerID,
 	})
+}
+
+// NackClass is the reaction of a refused packet's source. The zero
+// value does nothing.
+type NackClass uint8
+
+const (
+	NackIgnore   NackClass = iota // count the NACK; the retransmission timer decides
+	NackRetx                      // the PDC lives: send the refused PSN again
+	NackRetry                     // the target has no PDC yet: send the SYN again later
+	NackGoBack                    // ordered PDC: send everything from the refused PSN again
+	NackRenumber                  // number everything anew from the PSN in the payload
+	NackNewPDC                    // the PDC will not take the packet; a new PDC may
+	NackFatal                     // the PDC fails
+)
+
+// nackClasses follows UE Specification 1.0.x, Table 3-59. RCVD_SES_PROCG is
+// ignored as the reference provider does: a packet sent again while the target still
+// works on the first copy only brings the next NACK.
+var nackClasses = [256]NackClass{
+	pds.NackTrimmed: NackRetx, pds.NackTrimmedLastHop: NackRetx, pds.NackTrimmedACK: NackRetx,
+	pds.NackNoPDCAvail: NackRetry, pds.NackNoCCCAvail: NackRetry, pds.NackNoBitmap: NackRetry,
+	pds.NackNoPktBuffer: NackRetx, pds.NackNoGtdDelAvail: NackRetx, pds.NackNoSESMsgAvail: NackRetx, pds.NackNoResource: NackRetx,
+	pds.NackPSNOORWindow: NackRetx, pds.NackRODOOO: NackGoBack,
+	pds.NackInvDPDCID: NackNewPDC, pds.NackPDCHdrMismatch: NackNewPDC, pds.NackClosing: NackNewPDC, pds.NackClosingInErr: NackFatal,
+	pds.NackPktNotRcvd: NackRetx, pds.NackGtdRespUnavail: NackFatal, pds.NackACKWithData: NackRetx,
+	pds.NackInvalidSYN: NackFatal, pds.NackPDCModeMismatch: NackFatal, pds.NackNewStartPSN: NackRenumber,
+	pds.NackUnexpEvent: NackFatal, pds.NackRcvrInferLoss: NackRetx,
+	pds.NackExpNormal: NackRetx, pds.NackExpErr: NackNewPDC, pds.NackExpFatal: NackFatal,
+}
+
+// ClassOf returns the source's reaction to c; [NackIgnore] for reserved codes.
+func ClassOf(c pds.NackCode) NackClass { return nackClasses[c] }
+
+// Answers to packets with no PDC: a source gets so many at once, and one
+// more each limiterRefill ns.
+const (
+	limiterBuckets = 256
+	limiterBurst   = 32
+	limiterRefill  = 10_000
+)
+
+// limiter is a token bucket for each of a number of hashed sources, so nobody can make
+// the endpoint flood a victim with answers, or starve other sources of answers, all or
+// a single one: the hash is keyed, so nobody knows the sharers of a bucket.
+type limiter struct {
+	hasher table.Hasher
+	bucket [limiterBuckets]struct {
+		at   int64 // when the bucket was last full, in effect
+		used bool
+	}
+}
+
+// allow takes a token of a, if any.
+func (l *limiter) allow(now int64, a Addr) bool {
+	b := &l.bucket[l.hasher.Sum(&table.Key{a.Hi, a.Lo})%limiterBuckets]
+	full := now - limiterBurst*limiterRefill
+	if !b.used || b.at < full {
+		b.at, b.used = full, true
+	}
+	if b.at > now-limiterRefill {
+		return false
+	}
+	b.at += limiterRefill
+	return true
 }

@@ -2,7 +2,12 @@
 
 package pdc
 
-import "github.com/uetcc/uetcc/pds/pdc"
+import (
+	"encoding/binary"
+	"net/netip"
+
+	"github.com/uetcc/uetcc/pds/pdc"
+)
 
 // The settings, states, causes and errors of delivery that users see are defined in the public
 // package.
@@ -69,3 +74,11 @@ var (
 	ErrUnknown     = pdc.ErrUnknown
 	ErrPeer        = pdc.ErrPeer
 )
+
+// AddrFrom is the public package's.
+func AddrFrom(a netip.Addr) Addr { return pdc.AddrFrom(a) }
+
+// AddrFrom4 returns the Addr of an IPv4 address as in a packet.
+func AddrFrom4(b [4]byte) Addr {
+	return Addr{Lo: 0xffff<<32 | uint64(binary.BigEndian.Uint32(b[:]))}
+}
