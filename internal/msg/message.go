@@ -4,9 +4,10 @@ package msg
 
 import (
 	"encoding/binary"
+	"math/bits"
+
 	"github.com/uetcc/uetcc/internal/standard"
 	"github.com/uetcc/uetcc/ses"
-	"math/bits"
 )
 
 // A messageState names the next packets to send.

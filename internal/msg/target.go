@@ -4,6 +4,7 @@ package msg
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/check"
@@ -102,3 +103,13 @@ func buckets(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 // Messages returns the number of messages of several packets in progress, including failed
 // messages not yet over.
 func (t *Target) Messages() int { return t.recordSlots.live }
+
+// isMTU reports whether n is a payload size of UE Specification 1.0.x.
+func isMTU(n uint32) bool { return n == 1024 || n == 2048 || n == 4096 || n == 8192 }
+
+func checkMTU(field string, mtu uint32) error {
+	if !isMTU(mtu) {
+		return fmt.Errorf("%w: %s is %d, want 1024, 2048, 4096 or 8192", ses.ErrConfig, field, mtu)
+	}
+	return nil
+}
