@@ -4,6 +4,7 @@ package ses
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -114,4 +115,78 @@ func length14(n uint16) uint16 {
 		panic("ses: length wider than its 14 bits on the wire")
 	}
 	return n
+}
+
+// Errors of Decode. After an error the destination is unchanged.
+var (
+	// ErrTruncated means bytes too short for the header or extension.
+	ErrTruncated = errors.New("ses: header truncated")
+	// ErrForm means a next_hdr without an SES layout.
+	ErrForm = errors.New("ses: no header layout for this next_hdr")
+)
+
+// Errors of Validate: the layout can be read, but the specification does not
+// define the value or the combination.
+var (
+	ErrVersion        = errors.New("ses: unknown version")
+	ErrOpcode         = errors.New("ses: reserved request opcode")
+	ErrOpcodeForm     = errors.New("ses: opcode not allowed in this header form")
+	ErrFraming        = errors.New("ses: header form needs som and eom")
+	ErrResponseOpcode = errors.New("ses: reserved response opcode")
+	ErrReturnCode     = errors.New("ses: reserved return code")
+	ErrAtomicOpcode   = errors.New("ses: reserved atomic opcode")
+	ErrAtomicType     = errors.New("ses: reserved atomic datatype")
+)
+
+// Errors of a target's tables, for its owner and never by a peer's doing.
+var (
+	ErrFull     = errors.New("ses: table full")
+	ErrExists   = errors.New("ses: exists already")
+	ErrNotFound = errors.New("ses: no such object")
+	ErrRange    = errors.New("ses: value out of range")
+	ErrHeldBack = errors.New("ses: generation changed too often, old packets may live")
+)
+
+// ErrStale means a handle of no packet or message in flight: answered already, or
+// of an earlier life of the slot. Nothing has changed.
+var ErrStale = errors.New("ses: stale handle")
+
+// Flags are the flag bits of a request, at their places in the second byte.
+type Flags uint8
+
+const (
+	FlagSOM Flags = 0x01 // first packet of the message
+	FlagEOM Flags = 0x02 // last packet of the message
+	FlagHD  Flags = 0x04 // header data present; not in the small form
+	FlagRel Flags = 0x08 // relative addressing (JobID and PIDonFEP), otherwise absolute
+	FlagIE  Flags = 0x10 // the initiator met an error on the message
+	FlagDC  Flags = 0x20 // delivery complete requested
+
+	flagsOnly = FlagSOM | FlagEOM // a message of one packet
+	flagsMask = 0x3f
+)
+
+// Has reports whether all flags of set are set.
+func (f Flags) Has(set Flags) bool { return f&set == set }
+
+// String lists the flags set, as in "som,eom,rel", or "-".
+func (f Flags) String() string { return string(f.appendText(nil)) }
+
+var flagNames = [...]string{"som", "eom", "hd", "rel", "ie", "dc"}
+
+func (f Flags) appendText(b []byte) []byte {
+	start := len(b)
+	for i, name := range flagNames {
+		if f>>i&1 == 0 {
+			continue
+		}
+		if len(b) > start {
+			b = append(b, ',')
+		}
+		b = append(b, name...)
+	}
+	if len(b) == start {
+		b = append(b, '-')
+	}
+	return b
 }

@@ -4,7 +4,9 @@ package ses
 
 import (
 	"errors"
+
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/internal/step"
 )
 
 // An Action is work in the memory of the caller, asked for by a packet.
@@ -54,4 +56,16 @@ type Outcome struct {
 var (
 	ErrOperation = errors.New("ses: operation cannot be started, or not in this mode or form")
 	ErrTooLong   = errors.New("ses: message too long for its operation or form")
+)
+
+// Check is a step in the validation of a request: the first failed step. The order
+// follows the write path of the reference provider and of the provider's in-kernel variant.
+type Check = step.Check
+
+// The steps that are no check of a field. The String of any step says what failed.
+const (
+	CheckNone   = step.None   // the request passed
+	CheckRecord = step.Record // room for the message's record
+	CheckHost   = step.Host   // the host took the data
+	CheckSticky = step.Sticky // no earlier packet of the message failed
 )

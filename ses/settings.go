@@ -2,7 +2,11 @@
 
 package ses
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/uetcc/uetcc/internal/enum"
+)
 
 // ErrConfig is wrapped by every error about a configuration; the message names field and
 // limits.
@@ -34,3 +38,39 @@ type TargetConfig struct {
 	// crypto/rand; with any other equal inputs give equal results.
 	Seed uint64
 }
+
+// A Profile is a target's offer to peers. Operations outside the profile are refused with
+// UNSUPPORTED_OP. The zero value offers all operations of package ses.
+//
+// Source: UE Specification 1.0.x section 3.4, as far as the lists are public: all of AI Base;
+// of AI Full and HPC the distinguishing features, so no target of either profile lacks a
+// feature known to be mandatory.
+type Profile uint8
+
+const (
+	ProfileAll    Profile = iota
+	ProfileAIBase         // sends without matching, writes, atomics that fetch nothing, datagrams
+	ProfileAIFull         // AI Base, reads, exact tags, deferrable sends
+	ProfileHPC            // AI Base, reads, tags with wildcards, rendezvous, atomics that fetch
+)
+
+var profileNames = [...]string{"all", "AI Base", "AI Full", "HPC"}
+
+// String returns the specification's name.
+func (p Profile) String() string { return enum.Name(profileNames[:], p) }
+
+// A Mode is the delivery service a message asks of the PDS. The zero value
+// is RUD, good for every operation but datagrams.
+type Mode uint8
+
+const (
+	ModeRUD  Mode = iota // reliable, unordered: each packet once, in any order
+	ModeROD              // reliable, ordered, on one path; packets ahead of a gap are sent again, or kept (PDS.BufferROD)
+	ModeRUDI             // reliable, unordered, for operations that may be repeated
+	ModeUUD              // unreliable datagram: no answer, no record
+)
+
+var modeNames = [...]string{"RUD", "ROD", "RUDI", "UUD"}
+
+// String returns the specification's abbreviation.
+func (m Mode) String() string { return enum.Name(modeNames[:], m) }

@@ -118,3 +118,25 @@ func (s *Sender) Up(vc int, start uint32, limit int64) {
 	limit = min(max(limit, 0), counterMask)
 	s.vcs[vc] = SenderVC{Consumed: start & counterMask, Freed: start & counterMask, Limit: limit}
 }
+
+// Cost computes the credits of a frame. Both ends must use the same values.
+type Cost struct {
+	CreditSize int64 // bytes of a credit; the sender's default is 128
+	Overhead   int64 // bytes added to each frame, -16..127
+}
+
+// Validate reports a value out of its range; the error wraps [ErrConfig].
+func (c Cost) Validate() error {
+	return cmp.Or(
+		check.AtLeast(ErrConfig, "CreditSize", c.CreditSize, 1),
+		check.Range(ErrConfig, "Overhead", c.Overhead, -16, 127),
+	)
+}
+
+// Credits returns the cost of a frame: (bytes + overhead) / credit size, rounded
+// up, and at least 1.
+//
+//uetcc:hot inlines
+func (c Cost) Credits(bytes int64) int64 {
+	return max(1, (bytes+c.Overhead+c.CreditSize-1)/c.CreditSize)
+}
