@@ -16,6 +16,7 @@ import (
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/msg"
 	engine "github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/prefetch"
@@ -277,7 +278,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	e.source.messages, e.source.errandRoom = slab.Make[message](messages), c.errands()
 	e.source.retries = timerwheel.New(messages, 1024, c.Now)
 	e.source.hand.init(messages, c.MessageTimeout)
-	e.source.fetching, e.source.reading = newPlaces(messages), newPlaces(messages)
+	e.source.fetching, e.source.reading = list.Make[uint16](messages), list.Make[uint16](messages)
 	e.source.events.init(messages + c.Target.Messages)
 	return nil
 }

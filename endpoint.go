@@ -5,6 +5,7 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/counters"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/timerwheel"
@@ -71,8 +72,8 @@ type source struct {
 	answers     answers           // reads and atomics being answered
 	events      completions       // for Poll
 	pause       pause
-	fetching    places // in flow.fetches
-	reading     places // in flow.readers
+	fetching    list.Links[uint16] // in flow.fetches
+	reading     list.Links[uint16] // in flow.readers
 	tx          msg.TxReq
 	op          msg.Operation
 	batch       pdc.Batch

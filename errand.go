@@ -157,10 +157,10 @@ func (s *source) readOn(rec *message, h pdc.Handle) {
 		return
 	}
 	if rec.reader != 0 {
-		s.reading.strike(&s.flows[rec.reader.ID()].readers, rec.entry())
+		s.reading.Remove(&s.flows[rec.reader.ID()].readers, rec.entry())
 	}
 	if rec.reader = h; h != 0 {
-		s.reading.enter(&s.belong(h.ID(), h).readers, rec.entry())
+		s.reading.Push(&s.belong(h.ID(), h).readers, rec.entry())
 	}
 }
 

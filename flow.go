@@ -3,9 +3,9 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
-	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
 	"github.com/uetcc/uetcc/ses"
@@ -37,6 +37,11 @@ type flow struct {
 	unserved bool        // the peer has asked for credit, which nobody gives here
 	parts    parts       // of its messages
 }
+
+// A roll lists the messages waiting for data on a PDC, by entry, oldest first. When the PDC
+// ends, such messages are found without a search of all messages. Unlike a chain a roll
+// gives up any member in constant time.
+type roll = list.List[uint16]
 
 // waiting reports whether packets of f wait to be handed over.
 func (f *flow) waiting() bool { return f.messages.head|f.answers.head != 0 }
@@ -275,56 +280,14 @@ func (s *source) feed(now int64) {
 	}
 }
 
-// A roll lists the messages waiting for data on a PDC, by entry, oldest first. When the PDC
-// ends, such messages are found without a search of all messages. Unlike a chain a roll
-// gives up any member in constant time.
-type roll struct{ head, tail uint16 }
-
-// places links the rolls of one kind, by message.entry: a message is in at most one roll.
-type places []place
-
-type place struct{ prev, next uint16 }
-
-func newPlaces(messages int) places { return slab.Make[place](messages + 1) }
-
-// enter puts message i, in no roll of the kind yet, last in l.
-func (s places) enter(l *roll, i uint16) {
-	s[i] = place{prev: l.tail}
-	if l.tail == 0 {
-		l.head = i
-	} else {
-		s[l.tail].next = i
-	}
-	l.tail = i
-}
-
-// strike takes message i out of l, if present.
-func (s places) strike(l *roll, i uint16) {
-	p := s[i]
-	if p.prev == 0 && l.head != i {
-		return
-	}
-	if p.prev == 0 {
-		l.head = p.next
-	} else {
-		s[p.prev].next = p.next
-	}
-	if p.next == 0 {
-		l.tail = p.prev
-	} else {
-		s[p.next].prev = p.prev
-	}
-	s[i] = place{}
-}
-
 // entry is the name of a message in rolls and chains: the slot plus 1, as 0 is the end.
 func (rec *message) entry() uint16 { return uint16(rec.handle) + 1 }
 
 // giveUp fails the messages of a roll: nothing more comes.
-func (s *source) giveUp(now int64, all places, l *roll, c pdc.Cause, n pds.NackCode) {
-	for l.head != 0 {
-		rec := &s.messages[l.head-1]
-		all.strike(l, l.head)
+func (s *source) giveUp(now int64, all list.Links[uint16], l *roll, c pdc.Cause, n pds.NackCode) {
+	for l.Head != 0 {
+		rec := &s.messages[l.Head-1]
+		all.Remove(l, l.Head)
 		rec.blame(c, n)
 		_ = s.cancel(now, rec.handle)
 	}

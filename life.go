@@ -139,7 +139,7 @@ func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 		_ = s.sender.Cut(rec.handle, uint32(mtu)<<10)
 	}
 	if rec.flags&msgFetch != 0 {
-		s.fetching.enter(&f.fetches, rec.entry())
+		s.fetching.Push(&f.fetches, rec.entry())
 		_ = s.pds.Lock(h)
 	}
 	s.enqueue(now, rec, f)
@@ -166,7 +166,7 @@ func (s *source) leave(now int64, rec *message, well bool) {
 	}
 	if rec.flags&msgFetch != 0 && rec.pdc != 0 {
 		f := s.flowOf(rec)
-		if s.fetching.strike(&f.fetches, rec.entry()); !well {
+		if s.fetching.Remove(&f.fetches, rec.entry()); !well {
 			f.mtu |= flowLate
 		}
 		_ = s.pds.Unlock(now, rec.pdc)

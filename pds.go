@@ -139,8 +139,8 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 		}
 		s.answers.releaseAll(&f.answers)
 		s.giveUp(now, s.fetching, &f.fetches, c, ev.Nack)
-		for c == pdc.CauseClosed && f.readers.head != 0 { // a peer closing in order has read all the data wanted
-			s.readOn(&s.messages[f.readers.head-1], 0)
+		for c == pdc.CauseClosed && f.readers.Head != 0 { // a peer closing in order has read all the data wanted
+			s.readOn(&s.messages[f.readers.Head-1], 0)
 		}
 		s.giveUp(now, s.reading, &f.readers, c, ev.Nack)
 		s.belong(h.ID(), 0)

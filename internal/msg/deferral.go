@@ -13,7 +13,7 @@ func (t *Target) postpone(r *ses.Request, a *Arrival, p *plan) bool {
 	if !t.defers || !t.entries[p.entry].admits(r.JobID) || !t.hasPending(a.Peer) {
 		return false
 	}
-	t.pushPending(&t.deferred, t.addPending(&pending{
+	t.waits.Push(&t.deferred, 1+t.addPending(&pending{
 		Pull:   Pull{Peer: a.Peer, Length: r.RequestLength},
 		common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry,
 	}))
@@ -24,14 +24,14 @@ func (t *Target) postpone(r *ses.Request, a *Arrival, p *plan) bool {
 // does. All deferred sends of the queue are searched.
 func (t *Target) keep(i uint32) bool {
 	b := &t.receives[i]
-	for at := t.deferred.head; at != 0; at = t.pendings[at-1].next {
+	for at := t.deferred.Head; at != 0; at = t.waits.Next(at) {
 		d := &t.pendings[at-1]
 		if d.entry != b.entry || d.common.Opcode == ses.OpcodeDeferrableTSend && !b.takes(d.tag) {
 			continue
 		}
-		t.removePending(&t.deferred, at-1)
+		t.waits.Remove(&t.deferred, at)
 		d.state, d.recv, b.kept = pendingReady, i+1, true
-		t.pushPending(&t.due, at-1)
+		t.waits.Push(&t.due, at)
 		return true
 	}
 	return false
@@ -72,9 +72,9 @@ func (t *Target) dropDeferred(i uint32) {
 // dropped.
 func (t *Target) dropDeferredOf(peer uint64) {
 	for _, last := range [...]pendingState{pendingDeferred, pendingAsked} {
-		for at := t.pends.of(peer).head; at != 0; {
+		for at := t.pends.of(peer).Head; at != 0; {
 			i, d := at-1, &t.pendings[at-1]
-			if at = d.older; d.Peer == peer && d.state <= last {
+			if at = t.pends.links.Next(at); d.Peer == peer && d.state <= last {
 				t.dropDeferred(i)
 			}
 		}
@@ -99,9 +99,9 @@ func (t *Target) dropPending(entry uint32) {
 				t.freePending(uint32(i))
 			}
 		case pendingDeferred:
-			t.removePending(&t.deferred, uint32(i))
+			t.waits.Remove(&t.deferred, uint32(i)+1)
 			d.state = pendingReady
-			t.pushPending(&t.due, uint32(i))
+			t.waits.Push(&t.due, uint32(i)+1)
 		}
 	}
 }

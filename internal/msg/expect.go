@@ -11,7 +11,7 @@ import (
 // Most messages are written to the same few addresses and keys of a process. The permission
 // of an earlier message holds for the first packet of such a message too, except for the
 // place in the region, and the first packet's permission holds for the rest, as long as the
-// target is still in the same epoch, see follow.go.
+// target is still in the same epoch, see [Target.changed].
 
 // A grant records a permission for later writes with the same address and key.
 type grant struct {

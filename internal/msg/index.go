@@ -2,7 +2,10 @@
 
 package msg
 
-import "github.com/uetcc/uetcc/ses"
+import (
+	"github.com/uetcc/uetcc/internal/list"
+	"github.com/uetcc/uetcc/ses"
+)
 
 // Opcodes each kind of resource index can serve.
 const (
@@ -51,8 +54,8 @@ func (t *Target) CloseIndex(now int64, process ses.Handle, ri ses.ResourceIndex)
 			_ = t.Withdraw(h)
 		}
 	}
-	for e.head != 0 {
-		t.consume(e.head - 1)
+	for e.queue.Head != 0 {
+		t.consume(e.queue.Head - 1)
 	}
 	t.dropPending(n)
 	e.state = ses.IndexInvalid
@@ -111,12 +114,12 @@ func (t *Target) Renew(now int64, process ses.Handle, ri ses.ResourceIndex) (ses
 
 // An entry is a row of the resource-index table.
 type entry struct {
-	renewAt    int64  // when the next change of generation would be on time
-	head, tail uint32 // receive queue: slot + 1
-	job        ses.JobID
-	kind       ses.IndexKind
-	state      ses.IndexState
-	gen        ses.Generation
+	renewAt int64             // when the next change of generation would be on time
+	queue   list.List[uint32] // receive buffers, by slot + 1
+	job     ses.JobID
+	kind    ses.IndexKind
+	state   ses.IndexState
+	gen     ses.Generation
 }
 
 // admits reports whether a queue is open to a job.

@@ -44,8 +44,6 @@ type pending struct {
 	gone   bool // resource index closed, or send failed: forgotten at the end of the errand
 	told   bool // ready to restart has arrived
 
-	prev, next     uint32 // in deferred or due, slot + 1
-	older, younger uint32 // in the peer's list, likewise
 }
 
 // A Pull is the part of a rendezvous send read by the target, and the message.
@@ -68,33 +66,6 @@ type Errand struct {
 	Operation Operation
 }
 
-// pendingList is a queue of pending sends by slot + 1.
-type pendingList struct{ head, tail uint32 }
-
-func (t *Target) pushPending(l *pendingList, i uint32) {
-	d := &t.pendings[i]
-	if d.prev, d.next = l.tail, 0; l.head == 0 {
-		l.head = i + 1
-	} else {
-		t.pendings[l.tail-1].next = i + 1
-	}
-	l.tail = i + 1
-}
-
-func (t *Target) removePending(l *pendingList, i uint32) {
-	d := &t.pendings[i]
-	if d.prev == 0 {
-		l.head = d.next
-	} else {
-		t.pendings[d.prev-1].next = d.next
-	}
-	if d.next == 0 {
-		l.tail = d.prev
-	} else {
-		t.pendings[d.next-1].prev = d.prev
-	}
-}
-
 // hasPending reports whether the table has room for one more send of a peer.
 func (t *Target) hasPending(peer uint64) bool { return t.pends.of(peer).shares(&t.pendSlots) }
 
@@ -102,12 +73,7 @@ func (t *Target) hasPending(peer uint64) bool { return t.pends.of(peer).shares(&
 // slot.
 func (t *Target) addPending(d *pending) uint32 {
 	i, _ := t.pendSlots.take()
-	l := t.pends.of(d.Peer)
-	if d.older = l.head; d.older != 0 {
-		t.pendings[d.older-1].younger = i + 1
-	}
-	l.head = i + 1
-	l.n++
+	t.pends.push(d.Peer, i)
 	t.pendings[i] = *d
 	return i
 }
@@ -120,34 +86,25 @@ func (t *Target) Awaited(peer uint64) bool { return t.pends.of(peer).n != 0 }
 func (t *Target) freePending(i uint32) {
 	switch t.pendings[i].state {
 	case pendingDeferred:
-		t.removePending(&t.deferred, i)
+		t.waits.Remove(&t.deferred, i+1)
 	case pendingReady, pendingPull:
-		t.removePending(&t.due, i)
+		t.waits.Remove(&t.due, i+1)
 	}
-	d := &t.pendings[i]
-	l := t.pends.of(d.Peer)
-	if l.n--; d.younger == 0 {
-		l.head = d.older
-	} else {
-		t.pendings[d.younger-1].older = d.older
-	}
-	if d.older != 0 {
-		t.pendings[d.older-1].younger = d.younger
-	}
+	t.pends.remove(t.pendings[i].Peer, i)
 	t.pendSlots.release(i)
 }
 
 // HasErrand reports whether [Target.Errand] has an errand.
-func (t *Target) HasErrand() bool { return t.due.head != 0 }
+func (t *Target) HasErrand() bool { return t.due.Head != 0 }
 
 // Errand sets x to the next message to start on the target's behalf, or reports false. The
 // errand goes to the FEP of the send's initiator. Call [Target.ErrandDone] at the end.
 func (t *Target) Errand(x *Errand) bool {
-	if t.due.head == 0 {
+	if t.due.Head == 0 {
 		return false
 	}
-	i := t.due.head - 1
-	t.removePending(&t.due, i)
+	i := t.due.Head - 1
+	t.waits.Remove(&t.due, i+1)
 	d := &t.pendings[i]
 	h := t.pendSlots.handle(i)
 	*x = Errand{Handle: h, Peer: d.Peer, Operation: Operation{
@@ -182,7 +139,7 @@ func (t *Target) ErrandDone(h ses.Handle, s ses.Status) {
 		d.told = true
 	case s == ses.StatusPDS:
 		d.state = pendingReady
-		t.pushPending(&t.due, i)
+		t.waits.Push(&t.due, i+1)
 	default:
 		t.dropDeferred(i)
 	}
@@ -243,7 +200,7 @@ func (t *Target) pull(r *ses.Request, a *Arrival, d *Decision, p *plan) {
 	if p.limit <= eager {
 		return
 	}
-	t.pushPending(&t.due, t.addPending(&pending{
+	t.waits.Push(&t.due, 1+t.addPending(&pending{
 		Pull: Pull{
 			Peer: a.Peer, Address: p.base + uint64(eager),
 			Cookie: d.Cookie, HeaderData: d.HeaderData, HasData: d.HasData,
@@ -257,7 +214,7 @@ func (t *Target) pull(r *ses.Request, a *Arrival, d *Decision, p *plan) {
 // dropPull gives up the read of the rest of a rendezvous send. Data of a read already begun
 // goes nowhere.
 func (t *Target) dropPull(r *ses.Request, peer uint64) {
-	for at := t.pends.of(peer).head; at != 0; at = t.pendings[at-1].older {
+	for at := t.pends.of(peer).Head; at != 0; at = t.pends.links.Next(at) {
 		d := &t.pendings[at-1]
 		if d.Peer != peer || d.source != r.Rendezvous {
 			continue

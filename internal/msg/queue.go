@@ -41,11 +41,10 @@ func (t *Target) CancelReceive(h ses.Handle) error {
 
 type receive struct {
 	ses.Receive
-	entry      uint32
-	prev, next uint32 // in the queue, slot + 1
-	posted     uint32 // counts up, modulo 2^32
-	kept       bool   // not in the queue: kept for a deferred send
-	class      uint8  // see tagIndex
+	entry  uint32
+	posted uint32 // counts up, modulo 2^32
+	kept   bool   // not in the queue: kept for a deferred send
+	class  uint8  // see tagIndex
 
 	older, newer uint32 // in the chain of the tagIndex, slot + 1
 	newest       uint32 // of the chain, if the buffer is the oldest, slot + 1
@@ -61,7 +60,7 @@ func (b *receive) before(o *receive) bool { return int32(b.posted-o.posted) < 0 
 // matches any tag.
 func (t *Target) match(n uint32, r *ses.Request) (i uint32, ok bool) {
 	if !among(r.Opcode, opsTagged) {
-		head := t.entries[n].head
+		head := t.entries[n].queue.Head
 		return head - 1, head != 0
 	}
 	return t.matchTag(n, r.Key)
@@ -71,34 +70,18 @@ func (t *Target) match(n uint32, r *ses.Request) (i uint32, ok bool) {
 // posting, so one that was kept finds its place again.
 func (t *Target) enqueue(i uint32) {
 	b := &t.receives[i]
-	e := &t.entries[b.entry]
-	prev := e.tail
+	q := &t.entries[b.entry].queue
+	prev := q.Tail
 	for prev != 0 && b.before(&t.receives[prev-1]) {
-		prev = t.receives[prev-1].prev
+		prev = t.queued.Prev(prev)
 	}
-	at, back := &e.head, &e.tail
-	if prev != 0 {
-		at = &t.receives[prev-1].next
-	}
-	if b.prev, b.next = prev, *at; b.next != 0 {
-		back = &t.receives[b.next-1].prev
-	}
-	*at, *back = i+1, i+1
+	t.queued.Insert(q, prev, i+1)
 	t.addTag(i)
 }
 
 // consume removes a buffer from the queue.
 func (t *Target) consume(i uint32) {
-	b := &t.receives[i]
-	e := &t.entries[b.entry]
-	at, back := &e.head, &e.tail
-	if b.prev != 0 {
-		at = &t.receives[b.prev-1].next
-	}
-	if b.next != 0 {
-		back = &t.receives[b.next-1].prev
-	}
-	*at, *back = b.next, b.prev
+	t.queued.Remove(&t.entries[t.receives[i].entry].queue, i+1)
 	t.removeTag(i)
 	t.recvSlots.release(i)
 }

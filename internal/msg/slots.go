@@ -5,6 +5,7 @@ package msg
 import (
 	"math/bits"
 
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -144,18 +145,37 @@ func (x *finder) remove(k pair) {
 }
 
 // A peerList is the list of records or pending sends of the peers with the same low bits,
-// the newest first.
+// the newest first, by slot + 1.
 type peerList struct {
-	head uint32 // slot + 1
-	n    uint32
+	list.List[uint32]
+	n uint32
 }
 
 // peerLists finds the list of a peer, for a table of n slots.
-type peerLists []peerList
+type peerLists struct {
+	lists []peerList
+	links list.Links[uint32]
+}
 
-func newPeerLists(n int) peerLists { return make(peerLists, buckets(n)) }
+func newPeerLists(n int) peerLists {
+	return peerLists{lists: make([]peerList, buckets(n)), links: list.Make[uint32](n)}
+}
 
-func (l peerLists) of(peer uint64) *peerList { return &l[peer&uint64(len(l)-1)] }
+func (l *peerLists) of(peer uint64) *peerList { return &l.lists[peer&uint64(len(l.lists)-1)] }
+
+// push puts slot i into the list of a peer.
+func (l *peerLists) push(peer uint64, i uint32) {
+	x := l.of(peer)
+	l.links.Insert(&x.List, 0, i+1)
+	x.n++
+}
+
+// remove takes slot i out of the list of a peer.
+func (l *peerLists) remove(peer uint64, i uint32) {
+	x := l.of(peer)
+	l.links.Remove(&x.List, i+1)
+	x.n--
+}
 
 // shares reports whether the peers of l may have one more slot: only while more slots are
 // free than the peers have. So a peer giving none back leaves half of the slots to the

@@ -62,7 +62,7 @@ func (t *target) buffer(p *PDC, b *inbound, out []byte, r *Result) error {
 // otherwise 0.
 func (m *memory) turnDue(p *PDC) uint32 {
 	s := &m.responses
-	for i := p.resp.head; i != 0 && p.rx.Missing().After(s.slot[i].psn); i = s.slot[i].next {
+	for i := p.resp.Head; i != 0 && p.rx.Missing().After(s.slot[i].psn); i = s.links.Next(i) {
 		if s.slot[i].state == respBuffered {
 			return i
 		}

@@ -23,7 +23,7 @@ const clearAsks = 32
 // never clears is asked to close, ending the PDC with or without obedience.
 func (rec *recovery) clearMissing(now int64, p *PDC) {
 	at := &rec.mem.askAt[p.slot()]
-	if p.is(flagInitiator) || rec.mem.responses.slot[p.resp.head].state != respStored {
+	if p.is(flagInitiator) || rec.mem.responses.slot[p.resp.Head].state != respStored {
 		*at = never
 		return
 	}
@@ -35,7 +35,7 @@ func (rec *recovery) clearMissing(now int64, p *PDC) {
 		rec.stats.Hoarded++
 		rec.life.askClose(now, p)
 	}
-	if p.rx.Missing().After(rec.mem.responses.slot[p.resp.head].psn) { // else the initiator cannot clear the response
+	if p.rx.Missing().After(rec.mem.responses.slot[p.resp.Head].psn) { // else the initiator cannot clear the response
 		rec.sched.control(p, ctlClearReq)
 	}
 	wait := min(max(clearReqWait*rec.p.c.ClearTime, now-p.activeAt), rtoMax)
@@ -55,7 +55,7 @@ func (rec *recovery) clearMissing(now int64, p *PDC) {
 // (NO_GTD_DEL_AVAIL); hoards is for a peer that goes on all the same.
 func (t *target) hoards(now int64, p *PDC) bool {
 	l, unit := &p.resp, uint32(now/lapseUnit)
-	if !p.rx.Missing().After(t.mem.responses.slot[l.head].psn) {
+	if !p.rx.Missing().After(t.mem.responses.slot[l.Head].psn) {
 		l.asked = 0
 		return false
 	}
@@ -74,7 +74,7 @@ func (t *target) hoards(now int64, p *PDC) bool {
 // less cleared: then the response was not seen. The peer would ask in the end, but perhaps
 // only after the longest timeout, or when congestion control allows.
 func (w *answers) remind(p *PDC, b *inbound, out []byte) int {
-	i := p.resp.head
+	i := p.resp.Head
 	if p.resp.asked == 0 || i == 0 || !p.rx.Missing().After(w.mem.responses.slot[i].psn) {
 		return 0
 	}

@@ -168,7 +168,7 @@ func (m *memory) closable(p *PDC) bool {
 		return false
 	}
 	s := &m.responses
-	for i := p.resp.head; i != 0; i = s.slot[i].next {
+	for i := p.resp.Head; i != 0; i = s.links.Next(i) {
 		if s.slot[i].state != respStored {
 			return false
 		}
@@ -183,7 +183,7 @@ func (l *life) closeFilled(now int64, p *PDC, b *inbound, out []byte) (int, bool
 	if !p.is(flagClose) || !live(p.state) {
 		return 0, false
 	}
-	if _, owed := l.mem.owed(p); !l.mem.closable(p) || p.resp.head != 0 || owed {
+	if _, owed := l.mem.owed(p); !l.mem.closable(p) || p.resp.Head != 0 || owed {
 		return 0, false
 	}
 	b.psn = p.closePSN

@@ -119,7 +119,7 @@ func (l *life) look() *PDC {
 
 // idle reports whether p is in use, and nothing happens on it.
 func (p *PDC) idle() bool {
-	return p.state == StateEstablished && !p.inUse() && p.tx.done() && p.resp.head == 0
+	return p.state == StateEstablished && !p.inUse() && p.tx.done() && p.resp.Head == 0
 }
 
 // awaited reports whether the peer of p, a target, waits for the target to come back. The

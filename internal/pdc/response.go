@@ -3,6 +3,7 @@
 package pdc
 
 import (
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -27,14 +28,13 @@ const (
 
 // A response is a PSN that CACK must not pass: the answer is still owed.
 type response struct {
-	psn        pds.PSN
-	next, prev uint32 // neighbours in the PDC's list, by PSN; next also links free slots
-	data       [ResponseMax]byte
-	len        uint16 // of data; while respBuffered, the number of the buffer
-	long       uint16 // place of a response longer than data, 0: none
-	hdr        pds.NextHdr
-	state      respState
-	flags      pds.Flags // of the request: FlagRetx, FlagM
+	psn   pds.PSN
+	data  [ResponseMax]byte
+	len   uint16 // of data; while respBuffered, the number of the buffer
+	long  uint16 // place of a response longer than data, 0: none
+	hdr   pds.NextHdr
+	state respState
+	flags pds.Flags // of the request: FlagRetx, FlagM
 }
 
 // responseStore hands out responses. Slot i belongs to the PDC with id i and only takes the
@@ -44,8 +44,9 @@ type response struct {
 // others.
 type responseStore struct {
 	slot  []response // 0 is the end of a list
-	free  uint32
-	spare uint32 // free slots
+	links list.Links[uint32]
+	free  list.List[uint32]
+	spare uint32 // slots in free
 	pdcs  uint32
 	long  longResponses
 
@@ -53,11 +54,10 @@ type responseStore struct {
 }
 
 func (s *responseStore) init(pdcs, shared int) {
-	s.slot = slab.Make[response](1 + pdcs + shared)
+	s.slot, s.links = slab.Make[response](1+pdcs+shared), list.Make[uint32](pdcs+shared)
 	s.pdcs, s.spare = uint32(pdcs), uint32(shared)
-	for i := len(s.slot) - 1; i > pdcs; i-- {
-		s.slot[i].next = s.free
-		s.free = uint32(i)
+	for i := pdcs + 1; i < len(s.slot); i++ {
+		s.links.Push(&s.free, uint32(i))
 	}
 }
 
@@ -69,12 +69,12 @@ func (s *responseStore) available(l *respList, lowest bool) bool {
 
 // take returns a slot promised by available.
 func (s *responseStore) take(pdc uint32, l *respList) uint32 {
-	i := s.free
 	if uint32(l.shared) >= s.spare {
 		l.ownUsed = true
 		return pdc
 	}
-	s.free = s.slot[i].next
+	i := s.free.Head
+	s.links.Remove(&s.free, i)
 	s.spare--
 	l.shared++
 	return i
@@ -82,63 +82,46 @@ func (s *responseStore) take(pdc uint32, l *respList) uint32 {
 
 // respList is the list of a PDC, in order of PSN.
 type respList struct {
-	head, tail uint32
-	ownUsed    bool   // the PDC's own slot is in use
-	heard      bool   // a packet from the peer since last asked to clear
-	asked      uint8  // number of questions about head, each followed by a packet of the peer
-	tells      uint8  // control packets allowed to a peer known only by SYN packets
-	shared     uint16 // slots from the shared part
-	buffered   uint16 // slots with a buffer
+	list.List[uint32]
+	ownUsed  bool   // the PDC's own slot is in use
+	heard    bool   // a packet from the peer since last asked to clear
+	asked    uint8  // number of questions about Head, each followed by a packet of the peer
+	tells    uint8  // control packets allowed to a peer known only by SYN packets
+	shared   uint16 // slots from the shared part
+	buffered uint16 // slots with a buffer
 }
 
 // insert puts slot i into l. Almost always the slot goes to the end.
 func (s *responseStore) insert(l *respList, i uint32) {
-	r := &s.slot[i]
-	at := l.tail
-	for at != 0 && s.slot[at].psn.After(r.psn) {
-		at = s.slot[at].prev
+	at := l.Tail
+	for at != 0 && s.slot[at].psn.After(s.slot[i].psn) {
+		at = s.links.Prev(at)
 	}
-	r.prev = at
-	if at == 0 {
-		r.next, l.head, l.asked = l.head, i, 0
-	} else {
-		r.next, s.slot[at].next = s.slot[at].next, i
-	}
-	if r.next == 0 {
-		l.tail = i
-	} else {
-		s.slot[r.next].prev = i
+	if s.links.Insert(&l.List, at, i); at == 0 {
+		l.asked = 0
 	}
 }
 
 // remove takes slot i out of l and frees the slot.
 func (s *responseStore) remove(l *respList, i uint32) {
-	r := &s.slot[i]
 	s.shorten(i)
 	s.unbuffer(l, i)
-	if r.prev == 0 {
-		l.head, l.asked = r.next, 0
-	} else {
-		s.slot[r.prev].next = r.next
+	if i == l.Head {
+		l.asked = 0
 	}
-	if r.next == 0 {
-		l.tail = r.prev
-	} else {
-		s.slot[r.next].prev = r.prev
-	}
+	s.links.Remove(&l.List, i)
 	if i <= s.pdcs {
 		l.ownUsed = false
 		return
 	}
-	r.next = s.free
-	s.free = i
+	s.links.Insert(&s.free, 0, i) // the last used is the next, as the lines may be near
 	s.spare++
 	l.shared--
 }
 
 // find returns the slot of psn, or 0.
 func (s *responseStore) find(l *respList, psn pds.PSN) uint32 {
-	for i := l.head; i != 0; i = s.slot[i].next {
+	for i := l.Head; i != 0; i = s.links.Next(i) {
 		if s.slot[i].psn == psn {
 			return i
 		}
@@ -148,16 +131,13 @@ func (s *responseStore) find(l *respList, psn pds.PSN) uint32 {
 
 // lowest returns the first PSN of l.
 func (s *responseStore) lowest(l *respList) (pds.PSN, bool) {
-	if l.head == 0 {
-		return 0, false
-	}
-	return s.slot[l.head].psn, true
+	return s.slot[l.Head].psn, l.Head != 0
 }
 
 // freeAll empties l.
 func (s *responseStore) freeAll(l *respList) {
-	for l.head != 0 {
-		s.remove(l, l.head)
+	for l.Head != 0 {
+		s.remove(l, l.Head)
 	}
 }
 

@@ -81,7 +81,7 @@ func (t *target) isUsual(x *Taken) bool { return x.State.Type == pds.CCNSCC && !
 //uetcc:hot inlines nobounds
 func (m *memory) isOpen(p *PDC, t *Taken) bool {
 	return p.state == StateEstablished && p.peerID == t.Request.SPDCID() && p.peer == *t.Src &&
-		!p.rx.holding && m.responses.free != 0
+		!p.rx.holding && m.responses.free.Head != 0
 }
 
 // taken notes a request accepted by the window, and clears responses.
@@ -193,7 +193,7 @@ func (t *target) expect(q *view.Request, src Addr) *PDC {
 		!p.rx.fresh(t.mem.far(p), q.PSN(), t.p.ranges) || !p.rx.reaches(q.ClearPSN()) {
 		return nil
 	}
-	if !p.suits(q) || t.mem.responses.free == 0 {
+	if !p.suits(q) || t.mem.responses.free.Head == 0 {
 		return nil
 	}
 	return p

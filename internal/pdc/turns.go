@@ -16,9 +16,9 @@ type scheduler struct {
 	cc   *ccc.Manager
 	ctxs *ccc.Table
 
-	data     queue  // PDCs with packets to send that congestion control may allow
-	ctl      list   // PDCs with control packets to send
-	revision uint32 // of cc, at the last look at the PDCs waiting for a context
+	data     queue                       // PDCs with packets to send that congestion control may allow
+	ctl      struct{ head, tail uint16 } // PDCs with control packets to send, linked by PDC.nextCtl; 0 is the end
+	revision uint32                      // of cc, at the last look at the PDCs waiting for a context
 }
 
 // takeTurns puts p, after sending a packet, at the end of the turns, or straight to the PDCs
@@ -123,7 +123,7 @@ func (s *scheduler) control(p *PDC, c ctlFlags) {
 	p.flags |= flagOnControl
 	p.nextCtl = 0
 	if id := p.slot(); s.ctl.head == 0 {
-		s.ctl = list{id, id}
+		s.ctl.head, s.ctl.tail = id, id
 	} else {
 		s.pdc[s.ctl.tail].nextCtl = id
 		s.ctl.tail = id
@@ -175,6 +175,3 @@ func (q *queue) first(n int) []pds.PDCID {
 	at := q.head & uint32(len(q.ring)-1)
 	return q.ring[at:min(at+min(uint32(n), q.len()), uint32(len(q.ring)))]
 }
-
-// list is a queue of PDCs linked through the PDCs, by slot; slot 0 is the end.
-type list struct{ head, tail uint16 }
