@@ -2,7 +2,10 @@
 
 package msg
 
-import "github.com/uetcc/uetcc/ses"
+import (
+	"github.com/uetcc/uetcc/internal/list"
+	"github.com/uetcc/uetcc/ses"
+)
 
 // PostReceive appends a buffer to a receive queue. If a deferred send waits for such a
 // buffer, the buffer is kept for the send, and [Target.Errand] has an errand. A queue a
@@ -133,7 +136,25 @@ func (t *Target) offer(i uint32) {
 type tagIndex struct {
 	ignore [tagClasses]uint64
 	posted [tagClasses + 1]uint32 // buffers of each class, the last of them those without one
-	chains finder
+	finder finder                 // key -> slot of chains
+	slots  slots
+	chains []list.List[uint32] // buffers by slot + 1, the oldest first
+	links  list.Links[uint32]
+}
+
+func newTagIndex(receives int, seed uint64) tagIndex {
+	return tagIndex{
+		finder: newFinder(receives, seed), slots: newSlots(receives),
+		chains: make([]list.List[uint32], receives), links: list.Make[uint32](receives),
+	}
+}
+
+// first is the oldest buffer of a chain, 0 for none.
+func (x *tagIndex) first(k pair) uint32 {
+	if c, ok := x.finder.find(k); ok {
+		return x.chains[c].Head
+	}
+	return 0
 }
 
 const (
@@ -172,29 +193,16 @@ func (t *Target) addTag(i uint32) {
 	b.class = x.classOf(b.Ignore)
 	x.posted[b.class]++
 	k := x.key(b.entry, b.class, b.Match)
-	b.older, b.newer, b.newest = 0, 0, 0
-	first, ok := x.chains.find(k)
+	c, ok := x.finder.find(k)
 	if !ok {
-		b.newest = i + 1
-		x.chains.insert(k, i)
-		return
+		c, _ = x.slots.take() // there are as many as buffers
+		x.finder.insert(k, c)
 	}
-	head := &t.receives[first]
-	at := head.newest
+	at := x.chains[c].Tail
 	for at != 0 && b.before(&t.receives[at-1]) {
-		at = t.receives[at-1].older
+		at = x.links.Prev(at)
 	}
-	switch b.older = at; at {
-	case 0:
-		b.newer, b.newest = first+1, head.newest
-		head.older, head.newest = i+1, 0
-		x.chains.set(k, i)
-	case head.newest:
-		t.receives[at-1].newer, head.newest = i+1, i+1
-	default:
-		b.newer = t.receives[at-1].newer
-		t.receives[at-1].newer, t.receives[b.newer-1].older = i+1, i+1
-	}
+	x.links.Insert(&x.chains[c], at, i+1)
 }
 
 // removeTag takes buffer i out of the tag's chain.
@@ -202,18 +210,10 @@ func (t *Target) removeTag(i uint32) {
 	x, b := &t.tags, &t.receives[i]
 	k := x.key(b.entry, b.class, b.Match)
 	x.posted[b.class]--
-	switch {
-	case b.older == 0 && b.newer == 0:
-		x.chains.remove(k)
-	case b.older == 0:
-		t.receives[b.newer-1].older, t.receives[b.newer-1].newest = 0, b.newest
-		x.chains.set(k, b.newer-1)
-	case b.newer == 0:
-		first, _ := x.chains.find(k)
-		t.receives[first].newest = b.older
-		t.receives[b.older-1].newer = 0
-	default:
-		t.receives[b.older-1].newer, t.receives[b.newer-1].older = b.newer, b.older
+	c, _ := x.finder.find(k)
+	if x.links.Remove(&x.chains[c], i+1); x.chains[c].Head == 0 {
+		x.finder.remove(k)
+		x.slots.release(c)
 	}
 }
 
@@ -224,15 +224,14 @@ func (t *Target) matchTag(entry uint32, tag uint64) (i uint32, ok bool) {
 		if x.posted[c] == 0 {
 			continue
 		}
-		if n, found := x.chains.find(x.key(entry, c, tag)); found && (!ok || t.receives[n].before(&t.receives[i])) {
-			i, ok = n, true
+		if first := x.first(x.key(entry, c, tag)); first != 0 && (!ok || t.receives[first-1].before(&t.receives[i])) {
+			i, ok = first-1, true
 		}
 	}
 	if x.posted[tagOther] == 0 {
 		return i, ok
 	}
-	n, found := x.chains.find(x.key(entry, tagOther, 0))
-	for at := n + 1; found && at != 0; at = t.receives[at-1].newer {
+	for at := x.first(x.key(entry, tagOther, 0)); at != 0; at = x.links.Next(at) {
 		b := &t.receives[at-1]
 		if ok && !b.before(&t.receives[i]) {
 			break

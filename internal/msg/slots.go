@@ -104,15 +104,6 @@ func (x *finder) find(k pair) (slot uint32, ok bool) {
 	}
 }
 
-// set gives a present key a new slot.
-func (x *finder) set(k pair, slot uint32) {
-	i := x.home(k)
-	for x.cells[i].key != k || x.cells[i].val == 0 {
-		i = (i + 1) & x.mask
-	}
-	x.cells[i].val = slot + 1
-}
-
 // insert adds an absent key. The caller bounds the number of keys by
 // newFinder's argument.
 func (x *finder) insert(k pair, slot uint32) {

@@ -165,8 +165,13 @@ func TestMatchingIsTheWalk(t *testing.T) {
 					used += len(w.queue[q])
 				}
 				require.Zero(t, used)
-				require.Zero(t, w.target.tags.chains.used, "nothing is left behind")
-				require.Equal(t, tagIndex{ignore: w.target.tags.ignore, chains: w.target.tags.chains}, w.target.tags)
+				x := &w.target.tags
+				require.Zero(t, x.finder.used, "nothing is left behind")
+				require.Zero(t, x.slots.live)
+				require.Zero(t, x.posted)
+				for _, l := range x.chains {
+					require.Zero(t, l)
+				}
 			}
 		})
 	}

@@ -91,7 +91,7 @@ func NewTarget(c ses.TargetConfig) (*Target, error) {
 		entries:   slab.Make[entry](c.Processes * c.Indices),
 		keys:      newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives), queued: list.Make[uint32](c.Receives),
-		tags:     tagIndex{chains: newFinder(c.Receives, c.Seed)},
+		tags:     newTagIndex(c.Receives, c.Seed),
 		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages),
 		records: slab.Make[Record](max(c.Messages, 1)), recent: make([]uint16, buckets(c.Messages)),
 		listed: newPeerLists(c.Messages), epoch: 1, grants: slab.Make[grant](min(buckets(c.Regions), maxGrants)),
