@@ -102,6 +102,9 @@ func (s *answers) shares(now int64, h pdc.Handle) bool {
 // four are free. Strangers asking for data in others' names take no more.
 func (s *answers) spares() bool { return s.live < len(s.slot)/4 }
 
+// A chain is a queue of answers by their slot plus 1, 0 at the end, linked by answer.next.
+type chain struct{ head, tail uint16 }
+
 // take returns an unused slot for the answer to a request; the caller has checked for room.
 func (s *answers) take(rx pdc.RxID) (*answer, AnswerID) {
 	i := s.free.head - 1

@@ -279,6 +279,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	e.source.retries = timerwheel.New(messages, 1024, c.Now)
 	e.source.hand.init(messages, c.MessageTimeout)
 	e.source.fetching, e.source.reading = list.Make[uint16](messages), list.Make[uint16](messages)
+	e.source.queued = list.Make[uint16](messages)
 	e.source.events.init(messages + c.Target.Messages)
 	return nil
 }
@@ -316,6 +317,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 	}
 	all := ids + besides + 1
 	e.flows, e.source.leads, e.source.asking = slab.Make[flow](all), slab.Make[lead](all), slab.Make[asking](all)
+	e.source.starving = list.Make[uint16](all)
 	if ids < scattered || !prefetch.Enabled {
 		e.loader.prefetched, e.loader.requested = math.MaxInt, math.MaxInt
 	}

@@ -60,7 +60,7 @@ func (s *source) look(now int64) {
 func (s *source) lookAt(now int64, rec *message, last *standing) {
 	at := s.sender.Standing(rec.handle)
 	if rec.flags&msgQueued != 0 { // progress is with the message in turn
-		at += 3 * s.sender.Standing(s.messages[s.chainOf(rec).head-1].handle)
+		at += 3 * s.sender.Standing(s.messages[s.listOf(rec).Head-1].handle)
 	}
 	if info, ok := s.pds.PDC(rec.pdc); ok && (rec.flags&msgQueued != 0 || s.sender.InFlight(rec.handle)) {
 		at ^= uint64(info.Contiguous) // and with earlier messages on the same PDC

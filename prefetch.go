@@ -206,7 +206,7 @@ func (l *loader) prefetchWrite(m []Message, from, end int) int {
 func (l *loader) prefetchRest(id pds.PDCID) {
 	prefetch.Lines(l.pds.Fast().PacketLines(uint16(id)))
 	if lead := l.source.leads[id]; lead.ahead <= submitLow+few {
-		if i := l.flows[id].messages.head; i != 0 {
+		if i := l.flows[id].messages.Head; i != 0 {
 			unsubmitted, _, _ := l.pds.Fast().SubmitLines(uint16(id))
 			prefetch.Lines(unsubmitted, l.pds.Fast().RowLine(uint16(id)), uintptr(unsafe.Pointer(&l.source.messages[i-1].left)), l.source.sender.Line(lead.sends)+prefetch.Line)
 		}
