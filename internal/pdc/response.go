@@ -3,6 +3,7 @@
 package pdc
 
 import (
+	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
@@ -207,4 +208,202 @@ func (s *responseStore) stored(i uint32) []byte {
 		return s.long.at(r.long)[:r.len]
 	}
 	return r.data[:r.len]
+}
+
+// With Config.BufferROD requests of an ordered PDC that come ahead of a gap are kept by
+// the caller, in buffers numbered and counted by the manager. Only marks lie here: owed
+// responses that hold CACK back, as for a request that the layer above works on.
+
+// initBuffers makes the numbers of n buffers, 1 to n.
+func (s *responseStore) initBuffers(n int) {
+	s.buffers = slab.Make[uint16](n)
+	for i := range s.buffers {
+		s.buffers[i] = uint16(n - i)
+	}
+}
+
+// buffer gives slot i, just taken for l, a buffer. A buffer must be free.
+func (s *responseStore) buffer(l *respList, i uint32) uint16 {
+	last := len(s.buffers) - 1
+	n := s.buffers[last]
+	s.buffers = s.buffers[:last]
+	s.slot[i].len = n
+	l.buffered++
+	return n
+}
+
+// unbuffer takes back the buffer of slot i, if any: the layer above has the request.
+func (s *responseStore) unbuffer(l *respList, i uint32) {
+	if e := &s.slot[i]; e.state == respBuffered {
+		s.buffers = append(s.buffers, e.len) // within the capacity
+		l.buffered--
+		e.state, e.len = respPending, 0
+	}
+}
+
+// Buffered returns how many requests are buffered.
+func (m *Manager) Buffered() int {
+	return cap(m.mem.responses.buffers) - len(m.mem.responses.buffers)
+}
+
+// buffer takes a request of an ordered PDC ahead of its turn.
+func (t *target) buffer(p *PDC, b *inbound, out []byte, r *Result) error {
+	s := &t.mem.responses
+	if int(p.resp.buffered) >= len(s.buffers) {
+		t.reply.nackPDC(p, b, out, r, pds.NackNoPktBuffer)
+		return ErrNoBuffer
+	}
+	r.Verdict, r.Buffer = VerdictBuffered, s.buffer(&p.resp, t.mem.hold(p, b, respBuffered))
+	t.accept(p, b.psn, b.size, b.payload)
+	if t.reply.ackAsked(b.flags, b.ce) || t.reply.ackDue(p) {
+		r.Reply = t.reply.ackUnanswered(p, b, out)
+	}
+	return nil
+}
+
+// turnDue returns the slot of the lowest buffered request of p, if no gap is left before,
+// otherwise 0.
+func (m *memory) turnDue(p *PDC) uint32 {
+	s := &m.responses
+	for i := p.resp.Head; i != 0 && p.rx.Missing().After(s.slot[i].psn); i = s.links.Next(i) {
+		if s.slot[i].state == respBuffered {
+			return i
+		}
+	}
+	return 0
+}
+
+// turn is called when a gap may have closed: p is put on the list of Replay.
+func (t *target) turn(p *PDC) {
+	if !p.is(flagTurn) && t.mem.turnDue(p) != 0 {
+		p.flags |= flagTurn
+		t.turns.push(p)
+	}
+}
+
+// Replay names a buffered request ([VerdictBuffered]) whose turn has come: id is for
+// Respond, buffer the place. Once answered the buffer is free. After [RespondRefuse] the
+// request stays there and comes again, after requests of other PDCs. The buffer 0 means
+// no request.
+//
+// Until the answer, packets behind the request on the same PDC are buffered too.
+func (m *Manager) Replay() (id RxID, buffer uint16) {
+	for m.target.turns.len() != 0 {
+		p := &m.pdc[m.target.turns.next()]
+		if live(p.state) {
+			if i := m.mem.turnDue(p); i != 0 {
+				e := &m.mem.responses.slot[i]
+				return RxID{p.handle, e.psn}, e.len
+			}
+		}
+		m.target.turns.head++
+		p.flags &^= flagTurn
+	}
+	return RxID{}, 0
+}
+
+// respondBuffered takes the answer to a buffered request. done means nothing is left to
+// do; otherwise the request now counts as handed up.
+func (t *target) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n int, done bool, err error) {
+	s := &t.mem.responses
+	switch {
+	case !p.rx.Missing().After(s.slot[i].psn):
+		return 0, true, ErrStale
+	case a.Kind == RespondRefuse:
+		if p.is(flagTurn) && t.turns.next() == p.handle.ID() {
+			t.turns.head++
+			t.turns.push(p)
+		}
+		return 0, true, nil
+	case !s.fits(p, a):
+		return 0, true, ErrNoStore
+	}
+	s.unbuffer(&p.resp, i)
+	if a.Kind != RespondLater {
+		return 0, false, nil
+	}
+	s.reserve(i, int(a.Room))
+	if t.reply.moreDue(p) {
+		return 0, true, nil
+	}
+	return t.reply.ackUnanswered(p, &inbound{state: a.State}, out), true, nil
+}
+
+// moreDue reports whether an acknowledgement may wait for the answer to another buffered
+// request: one acknowledgement for all packets behind a gap is enough.
+func (w *answers) moreDue(p *PDC) bool { return w.mem.turnDue(p) != 0 && !w.ackDue(p) }
+
+// clearReqWait is the number of PDS_Clear_Times a target waits for a CLEAR before asking.
+// The initiator sends a CLEAR unasked after a PDS_Clear_Time, in a CLEAR_CMD without
+// acknowledgement: if lost on a quiet PDC, the response would stay in the store shared by
+// all PDCs.
+const clearReqWait = 4
+
+// clearAsks is the number of questions in vain, each followed by another packet of the
+// peer, before the PDC is closed. An honest peer fails when question or answer is lost:
+// with every third packet lost, so many times in a row once in 10^10.
+const clearAsks = 32
+
+// clearMissing asks the initiator to clear the uncleared responses, less and less often
+// during silence, and not when the timer has expired for a CLEAR_CMD of the target. An initiator that
+// never clears is asked to close, ending the PDC with or without obedience.
+func (rec *recovery) clearMissing(now int64, p *PDC) {
+	at := &rec.mem.askAt[p.slot()]
+	if p.is(flagInitiator) || rec.mem.responses.slot[p.resp.Head].state != respStored {
+		*at = never
+		return
+	}
+	if *at > now {
+		rec.timer.aux(p, now, *at)
+		return
+	}
+	if p.state == StateEstablished && rec.target.hoards(now, p) {
+		rec.stats.Hoarded++
+		rec.life.askClose(now, p)
+	}
+	if p.rx.Missing().After(rec.mem.responses.slot[p.resp.Head].psn) { // else the initiator cannot clear the response
+		rec.sched.control(p, ctlClearReq)
+	}
+	wait := min(max(clearReqWait*rec.p.c.ClearTime, now-p.activeAt), rtoMax)
+	*at = deadline.After(now, deadline.Backoff(wait, 3*p.refusals, rtoMax))
+	rec.timer.aux(p, now, *at)
+}
+
+// hoards reports whether the peer of p, asked before, has left the same response uncleared
+// for as long as the wait for a silent peer, and often enough.
+//
+// The count goes on only while nothing but the same response holds CACK: every answer about
+// the response enables the peer to clear, and a peer without an answer asks. Silence does
+// not count: a silent peer may hear nothing. p.lapse is the start of the count.
+//
+// The specification has no such rule. Against a peer taking responses without clearing the
+// specification has a bounded store, the CLEAR_REQ, and the refusal of new requests
+// (NO_GTD_DEL_AVAIL); hoards is for a peer that goes on all the same.
+func (t *target) hoards(now int64, p *PDC) bool {
+	l, unit := &p.resp, uint32(now/lapseUnit)
+	if !p.rx.Missing().After(t.mem.responses.slot[l.Head].psn) {
+		l.asked = 0
+		return false
+	}
+	if l.asked == 0 {
+		l.asked, l.heard, p.lapse = 1, false, unit
+		return false
+	}
+	if !l.heard {
+		return false
+	}
+	l.asked, l.heard = min(l.asked+1, clearAsks), false
+	return l.asked == clearAsks && int64(unit-p.lapse)*lapseUnit > 2*t.p.c.IdleTime
+}
+
+// remind repeats the response that the peer of p was asked to clear, if the peer reports
+// less cleared: then the response was not seen. The peer would ask in the end, but perhaps
+// only after the longest timeout, or when congestion control allows.
+func (w *answers) remind(p *PDC, b *inbound, out []byte) int {
+	i := p.resp.Head
+	if p.resp.asked == 0 || i == 0 || !p.rx.Missing().After(w.mem.responses.slot[i].psn) {
+		return 0
+	}
+	// Not like the copy accepted, so the time is no round trip.
+	return w.ackStored(p, i, w.mem.responses.slot[i].flags^pds.FlagRetx, &b.state, out)
 }
