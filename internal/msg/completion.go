@@ -211,7 +211,7 @@ func (in *Initiator) classify(m *message, p PacketHandle, y *ses.Reply, ev *Even
 func (in *Initiator) failureOf(m *message, y *ses.Reply) failure {
 	switch y.ReturnCode {
 	case ses.RCBadGeneration:
-		if y.Form == ses.FormResponse && y.Generation != m.generation() && m.stale < in.retries {
+		if y.Form == ses.FormResponse && y.Generation != ses.Generation(m.wire[atGeneration]) && m.stale < in.retries {
 			m.nextGen = y.Generation
 			return failRetryNow
 		}

@@ -218,10 +218,6 @@ func (t *Target) changed() {
 // MessageOffset are valid while FlagSOM is not set.
 type StandardView [ses.StandardLen]byte
 
-// opcode returns the operation. Unless [Opcode.IsPlain] the header has a different
-// layout.
-func (v *StandardView) opcode() ses.Opcode { return ses.Opcode(v[0] & opcodeMask) }
-
 // flags returns the flags.
 func (v *StandardView) flags() ses.Flags { return ses.Flags(v[1] & flagsMask) }
 

@@ -48,9 +48,6 @@ type receive struct {
 	posted uint32 // counts up, modulo 2^32
 	kept   bool   // not in the queue: kept for a deferred send
 	class  uint8  // see tagIndex
-
-	older, newer uint32 // in the chain of the tagIndex, slot + 1
-	newest       uint32 // of the chain, if the buffer is the oldest, slot + 1
 }
 
 // takes reports whether the buffer is for messages with the tag.

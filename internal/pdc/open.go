@@ -337,21 +337,17 @@ func (l *life) arm(now int64) {
 // own is the manager's own timer.
 func (m *Manager) own(now int64) {
 	m.life.deferred = false
-	m.life.serve(now)
+	for i := range m.life.waiting {
+		m.life.serve(now, &m.life.waiting[i])
+	}
 	m.life.relieve(now, 0)
 	m.rudi.expire(m, now)
 	m.life.arm(now)
 }
 
-// serve opens PDCs for waiting messages, in the order of each pool, and gives up messages that
+// serve opens PDCs for the messages waiting for a pool, in order, and gives up messages that
 // have waited too long.
-func (l *life) serve(now int64) {
-	for i := range l.waiting {
-		l.serveQueue(now, &l.waiting[i])
-	}
-}
-
-func (l *life) serveQueue(now int64, q *waitQueue) {
+func (l *life) serve(now int64, q *waitQueue) {
 	for q.len() > 0 && l.mem.events.free() > l.mem.reserve {
 		w := q.first()
 		e := Event{Kind: EventMessage, Handle: w.ticket, PDC: l.usable(now, &w.key)}

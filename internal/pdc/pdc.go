@@ -130,8 +130,8 @@ const (
 
 // holdCACK keeps CACK below the lowest PSN whose response is owed.
 func (p *PDC) holdCACK(s *responseStore) {
-	if low, ok := s.lowest(&p.resp); ok {
-		p.rx.HoldAt(low)
+	if i := p.resp.Head; i != 0 {
+		p.rx.HoldAt(s.slot[i].psn)
 	} else {
 		p.rx.Unhold()
 	}

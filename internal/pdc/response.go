@@ -130,11 +130,6 @@ func (s *responseStore) find(l *respList, psn pds.PSN) uint32 {
 	return 0
 }
 
-// lowest returns the first PSN of l.
-func (s *responseStore) lowest(l *respList) (pds.PSN, bool) {
-	return s.slot[l.Head].psn, l.Head != 0
-}
-
 // freeAll empties l.
 func (s *responseStore) freeAll(l *respList) {
 	for l.Head != 0 {
@@ -161,9 +156,6 @@ func (s *longResponses) init(n, size int) {
 		s.next[i], s.free = s.free, uint16(i)
 	}
 }
-
-// at returns place i.
-func (s *longResponses) at(i uint16) []byte { return s.bytes[int(i-1)*s.size:][:s.size] }
 
 // fits reports whether the store has a place for a response to a request of p. A peer known
 // only by SYN packets gets no long response: repeated forged packets could flood a victim.
@@ -205,7 +197,7 @@ func (s *responseStore) put(i uint32, b []byte) {
 func (s *responseStore) stored(i uint32) []byte {
 	r := &s.slot[i]
 	if r.long != 0 {
-		return s.long.at(r.long)[:r.len]
+		return s.long.bytes[int(r.long-1)*s.long.size:][:r.len]
 	}
 	return r.data[:r.len]
 }

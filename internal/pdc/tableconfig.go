@@ -114,9 +114,3 @@ func (p *pool) claim() (table.Handle, error) {
 	}
 	return h, nil
 }
-
-// giveBack undoes claim.
-func (p *pool) giveBack(h table.Handle) {
-	p.Return(h)
-	p.initiators.Add(-1)
-}

@@ -83,17 +83,6 @@ func (v *Request) SPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(
 //uetcc:hot inlines nobounds
 func (v *Request) DPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(v[10:])) }
 
-// PutRequest writes a RUD_REQ or ROD_REQ of an open PDC to b, with two stores, as
-// Request.AppendTo does. p.Type has to be RUD_REQ or ROD_REQ; [pds.FlagSYN] in p.Flags is
-// ignored.
-//
-//uetcc:hot inlines nobounds
-func PutRequest(b *[pds.RequestLen]byte, p pds.Prologue, clearOffset int16, psn pds.PSN, spdcid, dpdcid pds.PDCID) {
-	head := prologue(p.Type, p.Next, p.Flags&(requestFlags&^pds.FlagSYN))
-	binary.BigEndian.PutUint64(b[0:], uint64(head)<<48|uint64(uint16(clearOffset))<<32|uint64(psn))
-	binary.BigEndian.PutUint32(b[8:], uint32(spdcid)<<16|uint32(dpdcid))
-}
-
 // A Run writes the headers of RUD_REQs or ROD_REQs of an open PDC with consecutive PSNs
 // and the same CLEAR_PSN.
 type Run struct {
@@ -103,7 +92,7 @@ type Run struct {
 	ids      uint32  // SPDCID and DPDCID
 }
 
-// MakeRun returns a run whose first packet is [PutRequest]'s with the same arguments.
+// MakeRun returns the run whose first packet has these fields. t has to be RUD_REQ or ROD_REQ.
 func MakeRun(t pds.Type, next pds.NextHdr, clearOffset int16, psn pds.PSN, spdcid, dpdcid pds.PDCID) Run {
 	return Run{
 		prologue: uint64(prologue(t, next, 0)) << 48, psn: psn, clear: uint32(uint16(clearOffset)),
