@@ -241,7 +241,7 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 // when data has the wrong length; pdc.ErrShortBuffer.
 func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) error {
 	if !e.clock.even(now) {
-		return e.answerOdd(now, id, data, reply)
+		return e.replyOdd(now, reply, func(now int64) error { return e.Answer(now, id, data, reply) })
 	}
 	a := e.source.answers.find(id)
 	switch {
@@ -265,7 +265,7 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 // failure, or wider than 6 bits.
 func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
 	if !e.clock.even(now) {
-		return e.refuseOdd(now, id, code, reply)
+		return e.replyOdd(now, reply, func(now int64) error { return e.Refuse(now, id, code, reply) })
 	}
 	a := e.source.answers.find(id)
 	if a == nil || !a.owed && reply.Payload.Answer != id {
@@ -349,7 +349,7 @@ func (x *receiver) control(d *Datagram, n int, src, dst pdc.Addr) {
 // came too late.
 func (e *Endpoint) Fail(now int64, in, reply *Datagram, r *Received) error {
 	if !e.clock.even(now) {
-		return e.failOdd(now, in, reply, r)
+		return e.replyOdd(now, reply, func(now int64) error { return e.Fail(now, in, reply, r) })
 	}
 	switch {
 	case r.Action != ses.ActionPlace && r.Action != ses.ActionAtomic && reply.Payload.Length == 0 || r.Answer != 0:
