@@ -33,18 +33,6 @@ type celled struct {
 // cellarRing is how many packets may wait on the way into memory: what comes beyond that is refused.
 const cellarRing = 1 << 12
 
-func newCellar(p *tfc.Params, senders int, now int64) *cellar {
-	return &cellar{
-		p: p, dst: make([]tfc.Destination, senders), due: timerwheel.New(senders, 1, now), ring: make([]celled, cellarRing),
-	}
-}
-
-// begin gives a new sender its cells.
-func (c *cellar) begin(now int64, h rccc.Handle) {
-	c.dst[h.Slot()].Init(c.p, now)
-	c.settle(h)
-}
-
 // settle brings the timer of a sender in line.
 func (c *cellar) settle(h rccc.Handle) {
 	slot := uint32(h.Slot())
