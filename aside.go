@@ -38,7 +38,7 @@ func (s *source) side(now int64, f *flow, rec *message) pdc.Handle {
 		}
 		f.parts = partsOne
 	}
-	if f.parts == partsOne && f.messages.head != 0 && s.messages[f.messages.head-1].parts() != p {
+	if f.parts == partsOne && f.messages.Head != 0 && s.messages[f.messages.Head-1].parts() != p {
 		f.parts = partsMixed
 	}
 	return f.pdc
@@ -64,11 +64,11 @@ func (s *source) holdsUp(f *flow, first *message) bool {
 
 // part leaves messages of the kind of the first of f, maybe begun, and takes the second kind to the PDC beside.
 func (s *source) part(now int64, f *flow) {
-	if f.messages.head == 0 {
+	if f.messages.Head == 0 {
 		f.parts = partsOne
 		return
 	}
-	first := &s.messages[f.messages.head-1]
+	first := &s.messages[f.messages.Head-1]
 	if !s.holdsUp(f, first) {
 		return
 	}
@@ -76,16 +76,12 @@ func (s *source) part(now int64, f *flow) {
 	if h == 0 {
 		return
 	}
-	next := first.next
-	f.parts, f.messages, first.next = first.parts(), chain{f.messages.head, f.messages.head}, 0
-	for next != 0 {
-		rec := &s.messages[next-1]
-		if next = rec.next; rec.parts() == f.parts {
-			f.messages.push(s.messages, rec)
+	f.parts = first.parts()
+	for i := s.queued.Next(first.entry()); i != 0; {
+		rec := &s.messages[i-1]
+		if i = s.queued.Next(i); rec.parts() == f.parts {
 			continue
 		}
-		_ = s.pds.EndMessage(now, rec.pdc, rec.left)
-		rec.flags &^= msgQueued
 		if s.leave(now, rec, true); s.attach(now, rec, h) != nil {
 			s.retryLater(now, rec)
 		}

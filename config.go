@@ -4,21 +4,26 @@ package uetcc
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
+	"math/rand/v2"
 	"net/netip"
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/msg"
 	engine "github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/timerwheel"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc"
@@ -273,7 +278,8 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	e.source.messages, e.source.errandRoom = slab.Make[message](messages), c.errands()
 	e.source.retries = timerwheel.New(messages, 1024, c.Now)
 	e.source.hand.init(messages, c.MessageTimeout)
-	e.source.fetching, e.source.reading = newPlaces(messages), newPlaces(messages)
+	e.source.fetching, e.source.reading = list.Make[uint16](messages), list.Make[uint16](messages)
+	e.source.queued = list.Make[uint16](messages)
 	e.source.events.init(messages + c.Target.Messages)
 	return nil
 }
@@ -311,6 +317,7 @@ func (e *Endpoint) newPDS(c *Config) error {
 	}
 	all := ids + besides + 1
 	e.flows, e.source.leads, e.source.asking = slab.Make[flow](all), slab.Make[lead](all), slab.Make[asking](all)
+	e.source.starving = list.Make[uint16](all)
 	if ids < scattered || !prefetch.Enabled {
 		e.loader.prefetched, e.loader.requested = math.MaxInt, math.MaxInt
 	}
@@ -340,4 +347,69 @@ func (e *Endpoint) newCC(c *Config, p *ccc.Params, pdcs int) (err error) {
 	}
 	e.contexts, err = ccc.NewTable(contexts, c.credits(), c.seedFor(seedContexts))
 	return err
+}
+
+// A seedUse is a part of an endpoint with a separate seed.
+type seedUse uint8
+
+const (
+	seedIDs         seedUse = iota // PDCIDs, and the hashes of their table
+	seedTarget                     // hashes of the target
+	_                              // free: the other values stay, and recorded runs, too
+	seedPaths                      // entropy of the contexts
+	seedContexts                   // hashes of the table of contexts
+	seedPSNs                       // Start_PSNs and probes
+	seedCredit                     // hashes of peers asking for credit
+	seedLentRegions                // keys of lent regions
+)
+
+// seedFor returns the seed of a part, never 0. Peers see numbers derived from some seeds,
+// such as paths, and can work those seeds out; no other seed may follow.
+func (c *Config) seedFor(u seedUse) uint64 {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], c.Seed)
+	key[8] = byte(u)
+	return max(rand.NewChaCha8(key).Uint64(), 1)
+}
+
+// Network is the kind of network between the peers. A Network sets all related zero fields of a
+// [Config] together.
+type Network uint8
+
+// The networks.
+const (
+	// NetworkUnknown is any network: unmeasured, maybe dropping, maybe marking. Windows
+	// start with two or three packets and follow [nscc.ProfileAdaptive], and losses are inferred. Where
+	// CC.NSCC.BaseRTT is 0, the first round trip is taken.
+	NetworkUnknown Network = iota
+
+	// NetworkLossy is Ethernet that drops and marks, with the base round trip configured or the
+	// default: NetworkUnknown for the rest.
+	NetworkLossy
+
+	// NetworkTrimming is a fabric whose switches trim, with the specification's parameters:
+	// windows start full ([nscc.ProfileSpec]), and losses are not inferred. CC.NSCC.Trimming
+	// asks for the same.
+	NetworkTrimming
+)
+
+var networkNames = [...]string{"unknown", "lossy", "trimming"}
+
+// String is unknown, lossy or trimming.
+func (n Network) String() string { return enum.Name(networkNames[:], n) }
+
+// fillNetwork sets the fields that depend on the network.
+func (c *Config) fillNetwork() {
+	n := &c.CC.NSCC
+	if n.Trimming && c.Network == NetworkUnknown {
+		c.Network = NetworkTrimming
+	}
+	if c.Network == NetworkTrimming {
+		n.Trimming = true
+		n.Profile = cmp.Or(n.Profile, nscc.ProfileSpec)
+		return
+	}
+	n.Profile = cmp.Or(n.Profile, nscc.ProfileAdaptive)
+	n.Unmeasured = n.Unmeasured || c.Network == NetworkUnknown && n.BaseRTT == 0
+	c.PDS.InferLoss = true
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
@@ -76,7 +77,9 @@ func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 		spare: r.MaxCredit + cmp.Or(r.MaxDemand, r.MaxCredit), alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
 	}
 	if cells := p.TFC(); cells != nil {
-		k.cells = newCellar(cells, r.Senders, c.Now)
+		k.cells = &cellar{
+			p: cells, dst: make([]tfc.Destination, r.Senders), due: timerwheel.New(r.Senders, 1, c.Now), ring: make([]celled, cellarRing),
+		}
 	}
 	if c.CC.RCCC.CountInitial {
 		k.start = p.RCCC().InitialCredit()
@@ -173,7 +176,8 @@ func (x *receiver) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	k.held.Take(source)
 	k.senders[slot], k.pdcs[slot] = creditSender{handle: h, pdcs: 1, source: source}, 0
 	if k.cells != nil {
-		k.cells.begin(now, h)
+		k.cells.dst[slot].Init(k.cells.p, now)
+		k.cells.settle(h)
 	}
 	f.sender = h
 	return &k.senders[slot]

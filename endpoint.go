@@ -5,6 +5,7 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/counters"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/timerwheel"
@@ -62,17 +63,19 @@ type source struct {
 	asking      []asking  // by PDCID
 	unanswered  []asked   // by the slot of a message, see asks
 	key         pdc.InitiatorKey
-	overhead    int64             // nominal size of a packet without semantic header and payload
-	submitAhead int16             // see submitLow
-	starved     chain             // flows waiting for the manager's memory
-	unsent      chain             // datagrams
-	retries     *timerwheel.Wheel // messages to be sent again later
-	hand        hand              // ends messages without progress
-	answers     answers           // reads and atomics being answered
-	events      completions       // for Poll
+	overhead    int64              // nominal size of a packet without semantic header and payload
+	submitAhead int16              // see submitLow
+	queued      list.Links[uint16] // messages, by entry: in flow.messages or unsent
+	unsent      list.List[uint16]  // datagrams
+	starving    list.Links[uint16] // by PDCID, in starved
+	starved     list.List[uint16]  // flows waiting for the manager's memory
+	retries     *timerwheel.Wheel  // messages to be sent again later
+	hand        hand               // ends messages without progress
+	answers     answers            // reads and atomics being answered
+	events      completions        // for Poll
 	pause       pause
-	fetching    places // in flow.fetches
-	reading     places // in flow.readers
+	fetching    list.Links[uint16] // in flow.fetches
+	reading     list.Links[uint16] // in flow.readers
 	tx          msg.TxReq
 	op          msg.Operation
 	batch       pdc.Batch

@@ -5,10 +5,10 @@ package uetcc_test
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
@@ -91,7 +91,7 @@ func ExampleEvent_Err() {
 		Cookie: 7, Cause: pdc.CauseNack, Nack: pds.NackNoSESMsgAvail,
 		Outcome: ses.Outcome{Status: ses.StatusPDS, Length: 4096},
 	}
-	ev.Peer = pdc.AddrFrom4([4]byte{10, 0, 0, 2}).Netip()
+	ev.Peer = pdc.AddrFrom(netip.AddrFrom4([4]byte{10, 0, 0, 2})).Netip()
 	if err := ev.Err(); errors.Is(err, uetcc.ErrShortage) {
 		fmt.Println(err)
 	}

@@ -3,6 +3,7 @@
 package uetcc
 
 import (
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
@@ -23,22 +24,23 @@ const (
 // A flow is the data to be handed to the manager for a PDC: the messages of an initiator,
 // without interleaving, or the answers of a target.
 type flow struct {
-	messages chain
+	messages list.List[uint16] // by entry, linked in source.queued
 	answers  chain
 	pdc      pdc.Handle
-	nextWait uint16      // PDCID of the next in Endpoint.starved; 0: none
-	waits    bool        // it is in Endpoint.starved
+	waits    bool        // it is in source.starved
 	mtu      uint8       // of a peer that has said it, in units of 1024 bytes; 0: none has; and flowLate
 	sender   rccc.Handle // whose credit we schedule; 0: none
-	fetches  roll        // messages of ours that wait for their peer, see msgFetch
-	readers  roll        // rendezvous sends of ours that the peer reads on this PDC
-	holds    uint16      // messages of ours that were sent and whose data comes in an acknowledgement
-	unserved bool        // the peer has asked for credit, which nobody gives here
-	parts    parts       // of its messages
+	// By entry, in source.fetching and source.reading: whom the end of the PDC concerns, without a search
+	// of all messages.
+	fetches  list.List[uint16] // messages of ours that wait for their peer, see msgFetch
+	readers  list.List[uint16] // rendezvous sends of ours that the peer reads on this PDC
+	holds    uint16            // messages of ours that were sent and whose data comes in an acknowledgement
+	unserved bool              // the peer has asked for credit, which nobody gives here
+	parts    parts             // of its messages
 }
 
 // waiting reports whether packets of f wait to be handed over.
-func (f *flow) waiting() bool { return f.messages.head|f.answers.head != 0 }
+func (f *flow) waiting() bool { return f.messages.Head|f.answers.head != 0 }
 
 // flowLate in flow.mtu: a message that waited for data on this PDC has failed, and data asked
 // for may come late.
@@ -58,7 +60,10 @@ func (s *source) lead(f *flow) *lead { return &s.leads[f.pdc.ID()] }
 func (s *source) belong(id pds.PDCID, h pdc.Handle) *flow {
 	f := &s.flows[id]
 	if f.pdc != h {
-		*f = flow{pdc: h, nextWait: f.nextWait, waits: f.waits}
+		for f.messages.Head != 0 { // what abandon has left there goes on elsewhere
+			s.queued.Remove(&f.messages, f.messages.Head)
+		}
+		*f = flow{pdc: h, waits: f.waits}
 		s.leads[id] = lead{}
 	}
 	return f
@@ -95,45 +100,10 @@ func (l *lead) run(most int, waiting bool) int {
 	return min(most, max(ahead, 1))
 }
 
-// A chain is a queue, linked through what is in it: messages and answers by their slot plus
-// 1, flows that wait for memory by their PDCID. 0 ends it.
-type chain struct{ head, tail uint16 }
-
-// push puts a message last.
-func (c *chain) push(messages []message, rec *message) {
-	i := rec.entry()
-	rec.next = 0
-	if c.head == 0 {
-		c.head = i
-	} else {
-		messages[c.tail-1].next = i
-	}
-	c.tail = i
-}
-
-// remove takes a message out; nearly always the first.
-func (c *chain) remove(messages []message, rec *message) {
-	i := rec.entry()
-	if c.head == i {
-		if c.head = rec.next; c.head == 0 {
-			c.tail = 0
-		}
-		return
-	}
-	for j := c.head; j != 0; j = messages[j-1].next {
-		if p := &messages[j-1]; p.next == i {
-			if p.next = rec.next; p.next == 0 {
-				c.tail = j
-			}
-			return
-		}
-	}
-}
-
 // enqueue puts a message last in the flow.
 func (s *source) enqueue(now int64, rec *message, f *flow) {
 	rec.flags |= msgQueued
-	f.messages.push(s.messages, rec)
+	s.queued.Push(&f.messages, rec.entry())
 	s.pump(now, f)
 }
 
@@ -147,8 +117,8 @@ func (s *source) pump(now int64, f *flow) {
 	if f.parts == partsMixed {
 		s.part(now, f)
 	}
-	for s.lead(f).ahead < s.submitAhead && f.messages.head != 0 {
-		rec := &s.messages[f.messages.head-1]
+	for s.lead(f).ahead < s.submitAhead && f.messages.Head != 0 {
+		rec := &s.messages[f.messages.Head-1]
 		alike, _ := s.sender.Next(now, rec.handle, &s.tx)
 		if alike == 0 {
 			return
@@ -209,7 +179,7 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 		s.asking[f.pdc.ID()].ask(now, packets, units)
 	}
 	if p.EOM {
-		f.messages.remove(s.messages, rec)
+		s.queued.Remove(&f.messages, rec.entry())
 		rec.flags &^= msgQueued
 		if rec.flags&msgAsks != 0 && q.Asks <= heldData {
 			rec.flags |= msgHolds
@@ -248,28 +218,33 @@ func (s *source) starve(f *flow) {
 	if f.waits {
 		return
 	}
-	i := uint16(f.pdc.ID())
-	f.waits, f.nextWait = true, 0
-	if s.starved.head == 0 {
-		s.starved.head = i
-	} else {
-		s.flows[s.starved.tail].nextWait = i
-	}
-	s.starved.tail = i
+	f.waits = true
+	s.starving.Push(&s.starved, uint16(f.pdc.ID()))
 }
 
 // feed goes on with flows waiting for memory, in turn, while memory lasts.
 func (s *source) feed(now int64) {
-	for s.starved.head != 0 && s.pds.FreeChunks() > 0 {
-		f := &s.flows[s.starved.head]
-		if s.starved.head = f.nextWait; s.starved.head == 0 {
-			s.starved.tail = 0
-		}
+	for s.starved.Head != 0 && s.pds.FreeChunks() > 0 {
+		f := &s.flows[s.starved.Head]
+		s.starving.Remove(&s.starved, s.starved.Head)
 		f.waits = false
 		free := s.pds.FreeChunks()
 		s.pump(now, f)
 		if f.waits && s.pds.FreeChunks() == free {
 			return
 		}
+	}
+}
+
+// entry is the name of a message in lists: the slot plus 1, as 0 is the end.
+func (rec *message) entry() uint16 { return uint16(rec.handle) + 1 }
+
+// giveUp fails the messages of a list: nothing more comes.
+func (s *source) giveUp(now int64, all list.Links[uint16], l *list.List[uint16], c pdc.Cause, n pds.NackCode) {
+	for l.Head != 0 {
+		rec := &s.messages[l.Head-1]
+		all.Remove(l, l.Head)
+		rec.blame(c, n)
+		_ = s.cancel(now, rec.handle)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/pds"
@@ -21,7 +22,6 @@ type message struct {
 	pdc    pdc.Handle
 	job    ses.JobID
 	cause  pdc.Cause // first failure of the PDS
-	next   uint16    // in the message's chain
 	mode   ses.Mode
 	tc     uint8
 	flags  msgFlags
@@ -39,7 +39,7 @@ const (
 	// to restart, and keeps the PDC from closing until then.
 	msgFetch    msgFlags = 1 << iota
 	msgWaiting           // for a PDC
-	msgQueued            // in a chain
+	msgQueued            // in a list of source.queued
 	msgErrand            // for a send of the peer, see msg.Errand
 	msgReserved          // on a PDC of the reserved pool
 	msgAsks              // the packets ask for data, bounded by an asking
@@ -87,7 +87,7 @@ func (s *source) nominal(o *msg.Operation) int64 {
 	return n
 }
 
-// dispatch puts a message in the chain from which packets are taken. A message waiting for a
+// dispatch puts a message in the list from which packets are taken. A message waiting for a
 // PDC has none yet. h is the PDC, if known.
 //
 //uetcc:hot
@@ -95,7 +95,7 @@ func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 	switch rec.mode {
 	case ses.ModeUUD:
 		rec.flags |= msgQueued
-		s.unsent.push(s.messages, rec)
+		s.queued.Push(&s.unsent, rec.entry())
 		return nil
 	case ses.ModeRUDI:
 		s.enqueue(now, rec, &s.flows[0])
@@ -121,7 +121,7 @@ func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	rec.flags &^= msgWaiting
 	f := &s.flows[h.ID()]
-	if f.messages.head|uint16(f.parts) != 0 && f.pdc == h && rec.mode == ses.ModeRUD {
+	if f.messages.Head|uint16(f.parts) != 0 && f.pdc == h && rec.mode == ses.ModeRUD {
 		h = s.side(now, f, rec)
 		f = &s.flows[h.ID()]
 	}
@@ -139,7 +139,7 @@ func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 		_ = s.sender.Cut(rec.handle, uint32(mtu)<<10)
 	}
 	if rec.flags&msgFetch != 0 {
-		s.fetching.enter(&f.fetches, rec.entry())
+		s.fetching.Push(&f.fetches, rec.entry())
 		_ = s.pds.Lock(h)
 	}
 	s.enqueue(now, rec, f)
@@ -159,14 +159,14 @@ func ticketOf(h Handle) uint64 { return uint64(h)<<32 | ticketBit }
 // reports the arrival of all data asked for.
 func (s *source) leave(now int64, rec *message, well bool) {
 	if rec.flags&msgQueued != 0 {
-		s.chainOf(rec).remove(s.messages, rec)
+		s.queued.Remove(s.listOf(rec), rec.entry())
 		if rec.pdc != 0 {
 			_ = s.pds.EndMessage(now, rec.pdc, rec.left)
 		}
 	}
 	if rec.flags&msgFetch != 0 && rec.pdc != 0 {
 		f := s.flowOf(rec)
-		if s.fetching.strike(&f.fetches, rec.entry()); !well {
+		if s.fetching.Remove(&f.fetches, rec.entry()); !well {
 			f.mtu |= flowLate
 		}
 		_ = s.pds.Unlock(now, rec.pdc)
@@ -185,8 +185,8 @@ func (s *source) leave(now int64, rec *message, well bool) {
 // flowOf returns the flow of a message with a PDC, or of RUDI packets.
 func (s *source) flowOf(rec *message) *flow { return &s.flows[rec.pdc.ID()] }
 
-// chainOf returns the chain of a message queued.
-func (s *source) chainOf(rec *message) *chain {
+// listOf returns the list of a message queued.
+func (s *source) listOf(rec *message) *list.List[uint16] {
 	if rec.mode == ses.ModeUUD {
 		return &s.unsent
 	}

@@ -31,7 +31,7 @@ func (s *source) drain(now int64) {
 			s.target.ClosePeer(uint64(ev.PDC), func(cookie uint64) { s.broken(cookie, &ev) })
 		}
 	}
-	if s.starved.head != 0 {
+	if s.starved.Head != 0 {
 		s.feed(now)
 	}
 }
@@ -130,8 +130,8 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 			c = pdc.CauseClosed
 		}
 		s.leads[h.ID()].ahead = s.submitAhead // so that nothing more is handed over
-		for f.messages.head != 0 {
-			rec := &s.messages[f.messages.head-1]
+		for f.messages.Head != 0 {
+			rec := &s.messages[f.messages.Head-1]
 			if n, _ := s.sender.Next(now, rec.handle, &s.tx); n == 0 {
 				break
 			}
@@ -139,8 +139,8 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 		}
 		s.answers.releaseAll(&f.answers)
 		s.giveUp(now, s.fetching, &f.fetches, c, ev.Nack)
-		for c == pdc.CauseClosed && f.readers.head != 0 { // a peer closing in order has read all the data wanted
-			s.readOn(&s.messages[f.readers.head-1], 0)
+		for c == pdc.CauseClosed && f.readers.Head != 0 { // a peer closing in order has read all the data wanted
+			s.readOn(&s.messages[f.readers.Head-1], 0)
 		}
 		s.giveUp(now, s.reading, &f.readers, c, ev.Nack)
 		s.belong(h.ID(), 0)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/nscc"
@@ -68,7 +67,7 @@ func nextPacket(rng *rand.Rand, id uint16, psn uint32, cc bool) Datagram {
 	case nextPackets - 1:
 		s.Flags |= ses.FlagEOM
 	}
-	in := Datagram{Src: pdc.AddrFrom4([4]byte{10, 0, 1, byte(id)}), CE: rng.IntN(8) == 0}
+	in := Datagram{Src: pdc.AddrFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(id)})), CE: rng.IntN(8) == 0}
 	in.State = pdc.AckState{Type: pds.CCType(rng.IntN(8) / 7), Credit: rng.Uint32N(1 << 24), Pend: uint8(rng.IntN(128)), Service: uint16(rng.IntN(1 << 16)), Restore: rng.IntN(2) == 0}
 	if rng.IntN(2) == 0 {
 		in.Size = 1100

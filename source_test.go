@@ -9,9 +9,9 @@ import (
 	"net/netip"
 	"reflect"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
-
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/alloctest"
 	"github.com/uetcc/uetcc/internal/pdc"
@@ -429,4 +429,10 @@ func TestAnswersInTurn(t *testing.T) {
 		require.Greater(t, n, 1000, "%d: of 4,000, in turns of a pause", h)
 	}
 	require.Len(t, served, 3)
+}
+
+// A packet needs one cache line of each.
+func TestLayoutOfMessagesAndFlows(t *testing.T) {
+	require.Zero(t, 64%unsafe.Sizeof(flow{}))
+	require.LessOrEqual(t, unsafe.Sizeof(message{}), uintptr(64))
 }

@@ -2,8 +2,6 @@
 
 package uetcc
 
-import "github.com/uetcc/uetcc/ses"
-
 // The calls that packets pass through, where Config.Tap is set or the clock is odd: each is the call
 // itself between begin and end of the clock, with the packets shown.
 
@@ -67,31 +65,13 @@ func (e *Endpoint) replayOdd(now int64, buffers []Datagram, reply *Datagram, r *
 	return n
 }
 
-func (e *Endpoint) answerOdd(now int64, id AnswerID, data []byte, reply *Datagram) error {
+// replyOdd is a call that writes a reply, shown if there is one.
+func (e *Endpoint) replyOdd(now int64, reply *Datagram, call func(now int64) error) error {
 	now = e.clock.begin(now)
-	err := e.Answer(now, id, data, reply)
-	e.replied(now, reply, err)
-	return err
-}
-
-func (e *Endpoint) refuseOdd(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
-	now = e.clock.begin(now)
-	err := e.Refuse(now, id, code, reply)
-	e.replied(now, reply, err)
-	return err
-}
-
-func (e *Endpoint) failOdd(now int64, in, reply *Datagram, r *Received) error {
-	now = e.clock.begin(now)
-	err := e.Fail(now, in, reply, r)
-	e.replied(now, reply, err)
-	return err
-}
-
-// replied shows the tap a reply that could be written, and ends the call.
-func (e *Endpoint) replied(now int64, reply *Datagram, err error) {
+	err := call(now)
 	if err == nil {
 		e.show(now, true, reply)
 	}
 	e.clock.end()
+	return err
 }

@@ -60,7 +60,7 @@ func (e *Endpoint) grantsDue(now int64) bool { return e.credit != nil && e.credi
 //
 //uetcc:hot inlines nobounds
 func (e *Endpoint) idle() bool {
-	return e.pds.Idle() && e.source.unsent.head == 0 && !e.target.HasErrand()
+	return e.pds.Idle() && e.source.unsent.Head == 0 && !e.target.HasErrand()
 }
 
 // transmitOne gives any packet to send.
@@ -92,7 +92,7 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 		e.describe(now, out, buf)
 		return true
 	}
-	if e.source.unsent.head != 0 {
+	if e.source.unsent.Head != 0 {
 		e.source.sendDatagram(now, out, buf)
 		return true
 	}
@@ -257,7 +257,7 @@ func (s *source) describeOwn(out *Datagram, buf []byte, at int, p msg.PacketHand
 
 // sendDatagram sends the one packet of a UUD message, ending the message.
 func (s *source) sendDatagram(now int64, out *Datagram, buf []byte) {
-	rec := &s.messages[s.unsent.head-1]
+	rec := &s.messages[s.unsent.Head-1]
 	q := &s.tx
 	_, _ = s.sender.Next(now, rec.handle, q)
 	_ = s.sender.Handed(rec.handle, 1)

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/pdc"
@@ -358,7 +357,7 @@ func (x *liarRun) give(head, rest []byte) {
 	if x.tape = append(x.tape, p); len(x.tape) > 32 {
 		x.tape = x.tape[1:]
 	}
-	in := uetcc.Datagram{Packet: p, Src: pdc.AddrFrom(liarAddr), Dst: pdc.AddrFrom4([4]byte{10, 0, 0, 1}), CE: x.in.n(4) == 1}
+	in := uetcc.Datagram{Packet: p, Src: pdc.AddrFrom(liarAddr), Dst: pdc.AddrFrom(netip.AddrFrom4([4]byte{10, 0, 0, 1})), CE: x.in.n(4) == 1}
 	if x.in.n(16) == 1 {
 		in.Trimmed = pds.NackTrimmed
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/alloctest"
@@ -84,7 +83,7 @@ func (x *hostileWire) take(packet []byte, signals byte) {
 	e := x.e
 	for e.Transmit(x.now, &x.out) {
 	}
-	in := uetcc.Datagram{Packet: packet, Src: pdc.AddrFrom4([4]byte{10, 0, 0, 2}), Dst: pdc.AddrFrom4([4]byte{10, 0, 0, 1}), CE: signals&1 != 0}
+	in := uetcc.Datagram{Packet: packet, Src: pdc.AddrFrom(netip.AddrFrom4([4]byte{10, 0, 0, 2})), Dst: pdc.AddrFrom(netip.AddrFrom4([4]byte{10, 0, 0, 1})), CE: signals&1 != 0}
 	if signals&2 != 0 {
 		in.Trimmed = pds.NackTrimmed
 	}

@@ -93,8 +93,9 @@ func FuzzPDSRequestView(f *testing.F) {
 			t.Fatalf("%x: %+v, want %+v", in, got, q)
 		}
 		var out [pds.RequestLen]byte
-		view.PutRequest(&out, pds.Prologue{Type: q.Type, Next: q.Next, Flags: q.Flags}, q.ClearOffset, q.PSN, q.SPDCID, q.DPDCID)
-		if open && !bytes.Equal(out[:], q.AppendTo(nil)[:pds.RequestLen]) {
+		run := view.MakeRun(q.Type, q.Next, q.ClearOffset, q.PSN, q.SPDCID, q.DPDCID)
+		run.Put(&out, 0, uint32(q.Flags&pds.FlagAR/pds.FlagAR))
+		if open && q.Flags&^pds.FlagAR == 0 && !bytes.Equal(out[:], q.AppendTo(nil)[:pds.RequestLen]) {
 			t.Fatalf("%+v is written as %x", q, out)
 		}
 	})

@@ -2,7 +2,11 @@
 
 package hw
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/uetcc/uetcc/hw/pcc"
+)
 
 // Ring is the engine's end of an event ring. The device writes entries to host
 // memory; the phase bit of an entry, flipping with each lap, marks new entries. A full
@@ -93,3 +97,159 @@ func (r *Ring) Stop() {
 
 // Stopped reports whether the device has turned the ring off.
 func (r *Ring) Stopped() bool { return r.space.Load32(r.regs+Reg.RingState.Offset)&1 == 0 }
+
+// Event types of a device beside those of [pcc.EventType].
+const (
+	EventACKCC    pcc.EventType = 8 // words: received bytes (256 B), service time (ticks), pend[6:0] restore[7] mark[8]
+	EventTrimNACK pcc.EventType = 9
+	EventNoCredit pcc.EventType = 10
+)
+
+// FlagLost reports lost events of the context before the flagged event: read the
+// context's cumulative registers again.
+const FlagLost = 1 << 7
+
+// Event is an entry of an event ring.
+//
+//	word 0  type[7:0] subtype[15:8] flags[23:16] gen[31:24]
+//	word 1  context
+//	word 2  stamp, low 32 bits of the clock
+//	word 3  serial number
+//	word 4  \
+//	word 5   > by type; RTT: request sent, request received, response sent
+//	word 6  /
+//	word 7  coalesced[15:0] port[23:16] phase[31]
+type Event struct {
+	Type       pcc.EventType
+	Subtype    uint8
+	Flags      uint8
+	Generation uint8
+	Context    uint32
+	Stamp      uint32 // low bits of the clock, see [Clock.Extend]
+	Serial     uint32
+	Words      [3]uint32
+	Coalesced  uint16
+	Port       uint8
+}
+
+// PCC returns the event for a [pcc] algorithm. Stamps must be in nanoseconds.
+func (e *Event) PCC() pcc.Event {
+	return pcc.Event{
+		Type: e.Type, Subtype: e.Subtype, Flags: e.Flags, Time: e.Stamp,
+		Stamps: pcc.Stamps{ReqSend: e.Words[0], ReqRecv: e.Words[1], RespSend: e.Words[2]},
+	}
+}
+
+// An entry is an event in a ring.
+//
+// The device writes a batch of entries with plain stores, except for the last word of the
+// first entry. The last word holds the phase, and an atomic store of the word publishes the
+// whole batch: an engine seeing a new phase may read the entry and the rest of the batch.
+// The device reuses an entry only after reading in the engine's count that the entry was
+// given back. So the only atomics are the count and a single word per batch.
+type entry [4]uint64
+
+const (
+	entryLen = 32
+	phaseBit = 1 << 63 // in the last word
+)
+
+// head is word 0 and 1 of the entry, without the generation.
+func (e *Event) head() uint64 {
+	w := uint32(e.Type) | uint32(e.Subtype)<<8 | uint32(e.Flags)<<16 | uint32(e.Generation)<<24
+	return uint64(w&0xff_ffff) | uint64(e.Context)<<32
+}
+
+// last is word 6 and 7, without the phase.
+func (e *Event) last() uint64 {
+	return uint64(e.Words[2]) | uint64(e.Coalesced)<<32 | uint64(e.Port)<<48
+}
+
+// setHead reads words 0 to 3.
+//
+//uetcc:hot inlines nobounds
+func (e *Event) setHead(w0, w1 uint64) {
+	e.Type, e.Subtype, e.Flags, e.Generation = pcc.EventType(w0), uint8(w0>>8), uint8(w0>>16), uint8(w0>>24)
+	e.Context = uint32(w0 >> 32)
+	e.Stamp, e.Serial = uint32(w1), uint32(w1>>32)
+}
+
+// setRest reads words 4 to 7.
+//
+//uetcc:hot inlines nobounds
+func (e *Event) setRest(w2, w3 uint64) {
+	e.Words = [3]uint32{uint32(w2), uint32(w2 >> 32), uint32(w3)}
+	e.Coalesced, e.Port = uint16(w3>>32), uint8(w3>>48)
+}
+
+// Operations of a doorbell.
+const (
+	opTX     = 0 // packets up to the index wait to be sent
+	opProbe  = 3 // send a round-trip probe
+	opCredit = 4 // the credit changed
+)
+
+// A doorbell is one 64-bit word:
+//
+//	 0              16   20             24        32                  64
+//	+----------------+----+--------------+---------+-------------------+
+//	|     index      | op |              |   gen   |      context      |
+//	+----------------+----+--------------+---------+-------------------+
+//
+// An operation with no index fills in the page's number of requests so far: a
+// device ignores a repeated word.
+func doorbellWord(index uint16, op uint64, gen uint8, context uint32) uint64 {
+	return uint64(index) | op<<16 | uint64(gen)<<24 | uint64(context)<<32
+}
+
+// Doorbell is a doorbell page. Each sending goroutine owns one, so no lock
+// is needed.
+type Doorbell struct {
+	space Space
+	page  uint32
+	on    Feature
+	asked uint16
+}
+
+// Doorbell returns doorbell page i. Errors: [ErrMissing], [ErrIndex].
+func (d *Device) Doorbell(i int) (Doorbell, error) {
+	page, err := d.offset(Reg.Ring, i)
+	return Doorbell{space: d.space, page: page, on: d.on}, err
+}
+
+// Ring announces to the device the packets of a context up to index (absolute,
+// modulo 2^16) that are ready in host memory. The same call twice changes
+// nothing, and an older index is ignored. The word goes to the context's record
+// first: where a page's doorbell is overtaken by the next doorbell, the device
+// still finds the index in the record.
+//
+//uetcc:hot nobounds
+func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
+	w := doorbellWord(index, opTX, generation, c.index)
+	b.space.Flush()
+	b.space.Store64(c.base+Reg.Record.Offset, w)
+	b.space.Store64(b.page+Reg.Ring.Offset, w)
+	b.space.Flush()
+}
+
+// Probe asks the device for a round-trip probe. The request may be lost if the page's next
+// doorbell overtakes.
+func (b *Doorbell) Probe(c *Context, generation uint8) { b.ask(c, generation, opProbe) }
+
+// Credit tells the device that the credit has changed. The word may be lost like that of Probe.
+func (b *Doorbell) Credit(c *Context, generation uint8) { b.ask(c, generation, opCredit) }
+
+func (b *Doorbell) ask(c *Context, generation uint8, op uint64) {
+	b.asked++
+	b.space.Store64(b.page+Reg.Ring.Offset, doorbellWord(b.asked, op, generation, c.index))
+	b.space.Flush()
+}
+
+// Room returns how many doorbells the device can take; at 0, wait. Without
+// [FeatureRoom] there is no limit.
+func (b *Doorbell) Room() uint32 {
+	if b.on&FeatureRoom == 0 {
+		return 1<<32 - 1
+	}
+	return b.space.Load32(b.page + Reg.Room.Offset)
+}

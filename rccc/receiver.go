@@ -8,6 +8,7 @@ import (
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // ReceiverConfig describes the destination half of one port.
@@ -170,4 +171,139 @@ func (r *Receiver) rest(now, wait int64) {
 	ns := (wait + 999) / 1000
 	r.due = deadline.After(r.due, ns)
 	r.early = ns*1000 - wait
+}
+
+// Add puts a sender in the table, when the first packet of its context arrives; the caller
+// remembers the peer and context of the handle. weight is the sender's relative share, 0
+// means 1. start is the sender's cumulative credit so far, in bytes: 0, the initial credit
+// where both sides count the initial credit, or [Receiver.Resume] for a forgotten context.
+// The only error is [ErrFull].
+func (r *Receiver) Add(now int64, weight uint16, start int64) (Handle, error) {
+	return r.t.add(now, max(weight, 1), start)
+}
+
+// Resume returns the start for a context forgotten by the destination only, by the target of
+// the first packet: target - MaxDemand, as a source may ask ahead no farther. The start is
+// never ahead of the source's credit, except by a debt of less than a packet, also asked for
+// by the target. The first grants may repeat known credit.
+func (r *Receiver) Resume(target int64) int64 { return target - r.maxNeed }
+
+// Remove drops a sender, when the context closes, and writes off the sender's credit. The
+// result reports whether h named a sender.
+func (r *Receiver) Remove(h Handle) bool {
+	if r.t.find(h) == nil {
+		return false
+	}
+	r.t.remove(h.Slot())
+	return true
+}
+
+// expireVisits bounds the work of an Expire.
+const expireVisits = 32
+
+// Expire forgets a sender from which nothing arrived for the credit timeout while the sender
+// holds unused credit, and all credit asked for, and returns the handle. Each call looks at
+// the next 32 slots; call Expire until false, at least as often as once a timeout for every
+// 32 slots of the table.
+func (r *Receiver) Expire(now int64) (Handle, bool) { return r.forget(now, false) }
+
+// Displace is Expire for when a new sender needs a place: silent senders without unused
+// credit are forgotten, too. A call looks at the next 32 slots; call Displace once.
+func (r *Receiver) Displace(now int64) (Handle, bool) { return r.forget(now, true) }
+
+// forget is Expire, or Displace.
+func (r *Receiver) forget(now int64, displace bool) (Handle, bool) {
+	t := &r.t
+	for range min(expireVisits, len(t.slab)) {
+		i := t.hand
+		t.hand++
+		if t.hand == len(t.slab) {
+			t.hand = 0
+		}
+		s := &t.slab[i]
+		if s.generation&1 == 1 && s.list != ListActive && (displace || s.cum > s.spent) && now-s.seen > r.timeout {
+			h := s.handle(Slot(i))
+			t.remove(Slot(i))
+			return h, true
+		}
+	}
+	return 0, false
+}
+
+// Arrival is the kind of packet that brought a credit target.
+type Arrival uint8
+
+// The kinds of arrivals.
+const (
+	// ArrivalData is a data packet, also a duplicate.
+	ArrivalData Arrival = iota
+
+	// ArrivalTrimmed is a packet without its payload and not received before: the sender has
+	// something to resend. A trimmed packet received before is only acknowledged.
+	ArrivalTrimmed
+
+	// ArrivalRequest is a Credit Request.
+	ArrivalRequest
+)
+
+var arrivalNames = [...]string{"data", "trimmed", "request"}
+
+// String returns the name of a.
+func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
+
+// OnArrival takes the credit target of a packet from the sender named h: cumulative bytes,
+// [Quanta.Extend] of the wire's value near [Receiver.Target]. The result reports whether h
+// named a sender. A target not newer changes nothing.
+//
+// A target counts only up to twice the sum of MaxDemand and MaxCredit, and a quantum at least,
+// above the sender's credit at the last packet of data, since data shows use of credit; a
+// request moves the mark at most once a timeout. So no peer gets more credit than honest peers
+// would ask for.
+//
+// Report data when committed to memory, so credit follows the host's speed.
+//
+//uetcc:hot
+func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool {
+	s := r.t.find(h)
+	if s == nil {
+		return false
+	}
+	if a != ArrivalRequest || now-s.spentAt > r.timeout {
+		s.spent, s.spentAt = s.cum, now
+	}
+	s.seen = now
+	target = min(target, s.spent+r.maxAhead)
+	newer, owed := target > s.target, a != ArrivalData
+	s.target = max(s.target, target)
+	if newer || owed {
+		r.policy.Update(&r.t, h.Slot(), owed)
+		r.wake(now)
+	}
+	return true
+}
+
+// wake starts a sleeping pacer when a sender waits for service.
+func (r *Receiver) wake(now int64) {
+	if !r.awake && r.t.active.n+r.t.idle.n > 0 {
+		r.awake = true
+		r.due, r.early = r.policy.Start(now), 0
+	}
+}
+
+// Credit returns the cumulative credit of the sender named h, in bytes, and false when gone.
+func (r *Receiver) Credit(h Handle) (cum int64, ok bool) {
+	if s := r.t.find(h); s != nil {
+		return s.cum, true
+	}
+	return 0, false
+}
+
+// Target returns the newest target of the sender named h, in bytes, 0 when gone.
+//
+//uetcc:hot inlines
+func (r *Receiver) Target(h Handle) int64 {
+	if s := r.t.find(h); s != nil {
+		return s.target
+	}
+	return 0
 }

@@ -5,6 +5,8 @@ package ses
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // AtomicLen is the length of an [Atomic] extension, bytes.
@@ -94,3 +96,121 @@ func (h *CompareSwap) text() string {
 	return fmt.Sprintf("%s compare 0x%016x%016x swap 0x%016x%016x", h.Atomic.text(),
 		h.Compare.Hi, h.Compare.Lo, h.Swap.Hi, h.Swap.Lo)
 }
+
+// An AtomicOpcode is the operation of an atomic request. Source: table 3-21.
+type AtomicOpcode uint8
+
+// The operations.
+const (
+	AtomicMin         AtomicOpcode = 0x00
+	AtomicMax         AtomicOpcode = 0x01
+	AtomicSum         AtomicOpcode = 0x02
+	AtomicDiff        AtomicOpcode = 0x03
+	AtomicProd        AtomicOpcode = 0x04
+	AtomicLogicalOr   AtomicOpcode = 0x05
+	AtomicLogicalAnd  AtomicOpcode = 0x06
+	AtomicBitOr       AtomicOpcode = 0x07
+	AtomicBitAnd      AtomicOpcode = 0x08
+	AtomicLogicalXor  AtomicOpcode = 0x09
+	AtomicBitXor      AtomicOpcode = 0x0a
+	AtomicRead        AtomicOpcode = 0x0b
+	AtomicWrite       AtomicOpcode = 0x0c
+	AtomicSwapEqual   AtomicOpcode = 0x0d
+	AtomicSwapNotEq   AtomicOpcode = 0x0e
+	AtomicSwapLessEq  AtomicOpcode = 0x0f
+	AtomicSwapLess    AtomicOpcode = 0x10
+	AtomicSwapGreatEq AtomicOpcode = 0x11
+	AtomicSwapGreater AtomicOpcode = 0x12
+	AtomicMaskedSwap  AtomicOpcode = 0x13 // one operand on the wire, as the dissectors have it
+	AtomicInvalidate  AtomicOpcode = 0x14
+)
+
+var atomicOpcodeNames = [...]string{
+	"UET_AMO_MIN", "UET_AMO_MAX", "UET_AMO_SUM", "UET_AMO_DIFF", "UET_AMO_PROD", "UET_AMO_LOR", "UET_AMO_LAND",
+	"UET_AMO_BOR", "UET_AMO_BAND", "UET_AMO_LXOR", "UET_AMO_BXOR", "UET_AMO_READ", "UET_AMO_WRITE", "UET_AMO_CSWAP",
+	"UET_AMO_CSWAP_NE", "UET_AMO_CSWAP_LE", "UET_AMO_CSWAP_LT", "UET_AMO_CSWAP_GE", "UET_AMO_CSWAP_GT",
+	"UET_AMO_MSWAP", "UET_AMO_INVAL",
+}
+
+// String returns the specification's name, or the number.
+func (o AtomicOpcode) String() string { return enum.Name(atomicOpcodeNames[:], o) }
+
+// IsSwap reports whether the extension is a [CompareSwap].
+func (o AtomicOpcode) IsSwap() bool {
+	return o-AtomicSwapEqual <= AtomicSwapGreater-AtomicSwapEqual
+}
+
+// isReserved reports whether the specification keeps o for later. 0xe0 to 0xfe
+// are the vendors'.
+func (o AtomicOpcode) isReserved() bool { return reservedAtomic(uint8(o), uint8(AtomicInvalidate)) }
+
+// An AtomicType is the type of an atomic's operands. Source: table 3-22.
+type AtomicType uint8
+
+// The types of an operand.
+const (
+	TypeInt8              AtomicType = 0x00
+	TypeUint8             AtomicType = 0x01
+	TypeInt16             AtomicType = 0x02
+	TypeUint16            AtomicType = 0x03
+	TypeInt32             AtomicType = 0x04
+	TypeUint32            AtomicType = 0x05
+	TypeInt64             AtomicType = 0x06
+	TypeUint64            AtomicType = 0x07
+	TypeInt128            AtomicType = 0x08
+	TypeUint128           AtomicType = 0x09
+	TypeFloat             AtomicType = 0x0a
+	TypeDouble            AtomicType = 0x0b
+	TypeFloatComplex      AtomicType = 0x0c
+	TypeDoubleComplex     AtomicType = 0x0d
+	TypeLongDouble        AtomicType = 0x0e
+	TypeLongDoubleComplex AtomicType = 0x0f
+	TypeBF16              AtomicType = 0x10
+	TypeFP16              AtomicType = 0x11
+)
+
+var atomicTypes = [...]struct {
+	name string
+	size uint8
+}{
+	{"UET_TYPE_INT8", 1},
+	{"UET_TYPE_UINT8", 1},
+	{"UET_TYPE_INT16", 2},
+	{"UET_TYPE_UINT16", 2},
+	{"UET_TYPE_INT32", 4},
+	{"UET_TYPE_UINT32", 4},
+	{"UET_TYPE_INT64", 8},
+	{"UET_TYPE_UINT64", 8},
+	{"UET_TYPE_INT128", 16},
+	{"UET_TYPE_UINT128", 16},
+	{"UET_TYPE_FLOAT", 4},
+	{"UET_TYPE_DOUBLE", 8},
+	{"UET_TYPE_FLOAT_COMPLEX", 8},
+	{"UET_TYPE_DOUBLE_COMPLEX", 16},
+	{"UET_TYPE_LONG_DOUBLE", 16}, // inferred
+	{"UET_TYPE_LONG_DOUBLE_COMPLEX", 32},
+	{"UET_TYPE_BF16", 2},
+	{"UET_TYPE_FP16", 2},
+}
+
+// String returns the specification's name, or the number.
+func (t AtomicType) String() string {
+	if int(t) < len(atomicTypes) {
+		return atomicTypes[t].name
+	}
+	return enum.Name(nil, t)
+}
+
+// Size returns the bytes of one operand, 0 for an undefined type.
+func (t AtomicType) Size() int {
+	if int(t) < len(atomicTypes) {
+		return int(atomicTypes[t].size)
+	}
+	return 0
+}
+
+// isReserved reports whether the specification keeps t for later. 0xe0 to 0xfe
+// are the vendors'.
+func (t AtomicType) isReserved() bool { return reservedAtomic(uint8(t), uint8(TypeFP16)) }
+
+func reservedAtomic(v, last uint8) bool { return v > last && v < 0xe0 || v == 0xff }

@@ -4,8 +4,11 @@ package ses
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/uetcc/uetcc/internal/standard"
 )
 
 type (
@@ -114,4 +117,167 @@ func length14(n uint16) uint16 {
 		panic("ses: length wider than its 14 bits on the wire")
 	}
 	return n
+}
+
+// Errors of Decode. After an error the destination is unchanged.
+var (
+	// ErrTruncated means bytes too short for the header or extension.
+	ErrTruncated = errors.New("ses: header truncated")
+	// ErrForm means a next_hdr without an SES layout.
+	ErrForm = errors.New("ses: no header layout for this next_hdr")
+)
+
+// Errors of Validate: the layout can be read, but the specification does not
+// define the value or the combination.
+var (
+	ErrVersion        = errors.New("ses: unknown version")
+	ErrOpcode         = errors.New("ses: reserved request opcode")
+	ErrOpcodeForm     = errors.New("ses: opcode not allowed in this header form")
+	ErrFraming        = errors.New("ses: header form needs som and eom")
+	ErrResponseOpcode = errors.New("ses: reserved response opcode")
+	ErrReturnCode     = errors.New("ses: reserved return code")
+	ErrAtomicOpcode   = errors.New("ses: reserved atomic opcode")
+	ErrAtomicType     = errors.New("ses: reserved atomic datatype")
+)
+
+// Errors of a target's tables, for its owner and never by a peer's doing.
+var (
+	ErrFull     = errors.New("ses: table full")
+	ErrExists   = errors.New("ses: exists already")
+	ErrNotFound = errors.New("ses: no such object")
+	ErrRange    = errors.New("ses: value out of range")
+	ErrHeldBack = errors.New("ses: generation changed too often, old packets may live")
+)
+
+// ErrStale means a handle of no packet or message in flight: answered already, or
+// of an earlier life of the slot. Nothing has changed.
+var ErrStale = errors.New("ses: stale handle")
+
+// Flags are the flag bits of a request, at their places in the second byte.
+type Flags uint8
+
+const (
+	FlagSOM Flags = 0x01 // first packet of the message
+	FlagEOM Flags = 0x02 // last packet of the message
+	FlagHD  Flags = 0x04 // header data present; not in the small form
+	FlagRel Flags = 0x08 // relative addressing (JobID and PIDonFEP), otherwise absolute
+	FlagIE  Flags = 0x10 // the initiator met an error on the message
+	FlagDC  Flags = 0x20 // delivery complete requested
+
+	flagsOnly = FlagSOM | FlagEOM // a message of one packet
+	flagsMask = 0x3f
+)
+
+// Has reports whether all flags of set are set.
+func (f Flags) Has(set Flags) bool { return f&set == set }
+
+// String lists the flags set, as in "som,eom,rel", or "-".
+func (f Flags) String() string { return string(f.appendText(nil)) }
+
+var flagNames = [...]string{"som", "eom", "hd", "rel", "ie", "dc"}
+
+func (f Flags) appendText(b []byte) []byte {
+	start := len(b)
+	for i, name := range flagNames {
+		if f>>i&1 == 0 {
+			continue
+		}
+		if len(b) > start {
+			b = append(b, ',')
+		}
+		b = append(b, name...)
+	}
+	if len(b) == start {
+		b = append(b, '-')
+	}
+	return b
+}
+
+// StandardLen is the length of a [Standard] request without extension, bytes.
+const StandardLen = 44
+
+// A Standard request is the form every operation can use.
+//
+//	bytes  0              8              16             24             32
+//	0      +--------------+--------------+--------------+--------------+
+//	       | opcode, flags, message_id, generation, job, pid: [Common] |
+//	8      +-----------------------------+-----------------------------+
+//	       |    [Common]'s last word     |       buffer_offset         |
+//	16     +-----------------------------+-----------------------------+
+//	       |    buffer_offset (low)      |         initiator           |
+//	24     +-----------------------------+-----------------------------+
+//	       |                memory_key or match_bits                   |
+//	32     +-----------------------------------------------------------+
+//	som=1  |                       header_data                         |
+//	som=0  |   0 (18 bits) | payload_length 14 |   message_offset 32   |
+//	40     +-----------------------------+-----------------------------+
+//	       |       request_length        |
+//	44     +-----------------------------+
+//
+// Only the first packet of a message has header_data, only later packets have
+// payload_length and message_offset: the first packet's payload is the rest of
+// the packet. Source: tables 3-8 and 3-9.
+type Standard struct {
+	Common
+	MessageID     MessageID
+	PayloadLength uint16 // som=0: bytes of data in the packet, or asked for by the packet of a read, 14 bits
+	Initiator     uint32 // rank of the sender, opaque here
+	MessageOffset uint32 // som=0: place of the packet in the message, bytes
+	RequestLength uint32 // bytes in the whole message
+	BufferOffset  uint64 // where the operation starts in the target's buffer, bytes
+	Key           uint64 // memory key of RMA and atomics, match bits of tagged sends
+	HeaderData    uint64 // som=1: completion data, meaningful with [FlagHD]
+}
+
+// Decode reads a standard header; n is [StandardLen]. The only error is
+// [ErrTruncated].
+//
+//uetcc:hot inlines nobounds
+func (h *Standard) Decode(b []byte) (n int, err error) {
+	if len(b) < StandardLen {
+		return 0, ErrTruncated
+	}
+	h.get((*[StandardLen]byte)(b))
+	return StandardLen, nil
+}
+
+// get is Decode without the check of the length, so Decode inlines.
+func (h *Standard) get(w *[StandardLen]byte) {
+	h.Common.get((*[commonLen]byte)(w[:]))
+	h.MessageID = MessageID(binary.BigEndian.Uint16(w[2:]))
+	h.BufferOffset = binary.BigEndian.Uint64(w[12:])
+	h.Initiator = binary.BigEndian.Uint32(w[20:])
+	h.Key = binary.BigEndian.Uint64(w[24:])
+	if v := binary.BigEndian.Uint64(w[32:]); w[1]&byte(FlagSOM) != 0 {
+		h.HeaderData, h.PayloadLength, h.MessageOffset = v, 0, 0
+	} else {
+		h.HeaderData, h.PayloadLength, h.MessageOffset = 0, uint16(v>>32&maxLength14), uint32(v)
+	}
+	h.RequestLength = binary.BigEndian.Uint32(w[40:])
+}
+
+// AppendTo appends the header to b. Fields absent in the layout (see [FlagSOM])
+// are ignored.
+func (h *Standard) AppendTo(b []byte) []byte {
+	h.mustFit()
+	b, tail := extend(b, StandardLen)
+	p := (*[StandardLen]byte)(tail)
+	h.put((*[commonLen]byte)(p[:]), uint16(h.MessageID))
+	place := h.HeaderData
+	if h.Flags&FlagSOM == 0 {
+		place = uint64(length14(h.PayloadLength))<<32 | uint64(h.MessageOffset)
+	}
+	standard.Put(p, h.BufferOffset, h.Key, place, h.Initiator, h.RequestLength)
+	return b
+}
+
+func (h *Standard) text() string {
+	s := fmt.Sprintf("%s id %d initiator %d key 0x%x offset 0x%x", h.Common.text(), h.MessageID, h.Initiator, h.Key,
+		h.BufferOffset)
+	if h.Flags&FlagSOM == 0 {
+		s += fmt.Sprintf(" at %d+%d", h.MessageOffset, h.PayloadLength)
+	} else if h.Flags&FlagHD != 0 {
+		s += fmt.Sprintf(" data 0x%x", h.HeaderData)
+	}
+	return fmt.Sprintf("%s of %d", s, h.RequestLength)
 }

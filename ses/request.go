@@ -2,6 +2,11 @@
 
 package ses
 
+import (
+	"encoding/binary"
+	"fmt"
+)
+
 // A Request is any request header, extension included, in the terms of the standard
 // form. A small or medium request has one packet and no message_id, so MessageID,
 // PayloadLength and MessageOffset are 0.
@@ -184,4 +189,136 @@ func (r *Request) String() string {
 		s += " " + r.Rendezvous.text()
 	}
 	return s
+}
+
+// The short forms of a request, see [FormSmall] and [FormMedium].
+
+//uetcc:hot nobounds
+func (r *Request) decodeSmall(b *[smallLen]byte) {
+	s := &r.Standard
+	s.Common.get((*[commonLen]byte)(b[:]))
+	s.Flags &^= FlagHD
+	s.RequestLength = uint32(binary.BigEndian.Uint16(b[2:]) & maxLength14)
+	s.BufferOffset = binary.BigEndian.Uint64(b[12:])
+	s.Initiator, s.Key, s.HeaderData = 0, 0, 0
+	s.MessageID, s.PayloadLength, s.MessageOffset = 0, 0, 0
+}
+
+func (r *Request) appendSmall(b []byte) []byte {
+	b, tail := extend(b, smallLen)
+	p := (*[smallLen]byte)(tail)
+	r.putShort((*[commonLen]byte)(p[:]))
+	p[1] &^= byte(FlagHD)
+	binary.BigEndian.PutUint64(p[12:], r.BufferOffset)
+	return b
+}
+
+//uetcc:hot nobounds
+func (r *Request) decodeMedium(b *[mediumLen]byte) {
+	s := &r.Standard
+	s.Common.get((*[commonLen]byte)(b[:]))
+	s.RequestLength = uint32(binary.BigEndian.Uint16(b[2:]) & maxLength14)
+	if v := binary.BigEndian.Uint64(b[12:]); s.Flags&FlagHD != 0 {
+		s.HeaderData, s.BufferOffset = v, 0
+	} else {
+		s.HeaderData, s.BufferOffset = 0, v
+	}
+	s.Initiator = binary.BigEndian.Uint32(b[20:])
+	s.Key = binary.BigEndian.Uint64(b[24:])
+	s.MessageID, s.PayloadLength, s.MessageOffset = 0, 0, 0
+}
+
+func (r *Request) appendMedium(b []byte) []byte {
+	b, tail := extend(b, mediumLen)
+	p := (*[mediumLen]byte)(tail)
+	r.putShort((*[commonLen]byte)(p[:]))
+	v := r.BufferOffset
+	if r.Flags&FlagHD != 0 {
+		v = r.HeaderData
+	}
+	binary.BigEndian.PutUint64(p[12:], v)
+	binary.BigEndian.PutUint32(p[20:], r.Initiator)
+	binary.BigEndian.PutUint64(p[24:], r.Key)
+	return b
+}
+
+// putShort writes the first bytes, request_length among them.
+func (r *Request) putShort(b *[commonLen]byte) {
+	r.mustFit()
+	if r.RequestLength > maxLength14 {
+		panic("ses: request_length wider than the 14 bits of a small or medium request")
+	}
+	r.Common.put(b, uint16(r.RequestLength))
+}
+
+// validateShort reports values impossible in a short form with the opcodes ops.
+func (r *Request) validateShort(ops uint64) error {
+	if err := r.Common.validate(ops); err != nil {
+		return err
+	}
+	if !r.Flags.Has(flagsOnly) {
+		return ErrFraming
+	}
+	return nil
+}
+
+// RendezvousLen is the length of a [Rendezvous] extension, bytes.
+const RendezvousLen = 24
+
+// A Rendezvous follows the [Standard] header of a rendezvous send and says where
+// the target may read the part not sent eagerly.
+//
+//	0                              32       40            52               64
+//	+------------------------------+--------+-------------+----------------+
+//	|         eager_length         | ri_gen | pid_on_fep  | resource_index |
+//	+------------------------------+--------+-------------+----------------+
+//	|                            buffer_offset                             |
+//	+----------------------------------------------------------------------+
+//	|                      memory_key or match_bits                        |
+//	+----------------------------------------------------------------------+
+//
+// buffer_offset is taken as the place of the message's first byte in the region, as
+// everywhere else, so the target reads from buffer_offset + eager_length on; the
+// public sources leave the question open.
+//
+// Older dissectors place pid_on_fep and resource_index differently or know the
+// first 8 bytes only; the layout here is the reference provider's.
+type Rendezvous struct {
+	EagerLength  uint32 // bytes sent with the request
+	Generation   Generation
+	PIDonFEP     PIDonFEP
+	Index        ResourceIndex
+	BufferOffset uint64
+	Key          uint64
+}
+
+func (h *Rendezvous) get(b *[RendezvousLen]byte) {
+	w := binary.BigEndian.Uint64(b[:])
+	h.EagerLength = uint32(w >> 32)
+	h.Generation = Generation(w >> 24)
+	h.PIDonFEP = PIDonFEP(w >> 12 & 0xfff)
+	h.Index = ResourceIndex(w & 0xfff)
+	h.BufferOffset = binary.BigEndian.Uint64(b[8:])
+	h.Key = binary.BigEndian.Uint64(b[16:])
+}
+
+func (h *Rendezvous) appendTo(b []byte) []byte {
+	if h.isWide() {
+		panic("ses: rendezvous field wider than on the wire")
+	}
+	b, tail := extend(b, RendezvousLen)
+	p := (*[RendezvousLen]byte)(tail)
+	where := uint64(h.Generation)<<24 | uint64(h.PIDonFEP)<<12 | uint64(h.Index)
+	binary.BigEndian.PutUint64(p[:], uint64(h.EagerLength)<<32|where)
+	binary.BigEndian.PutUint64(p[8:], h.BufferOffset)
+	binary.BigEndian.PutUint64(p[16:], h.Key)
+	return b
+}
+
+// isWide reports whether a field is wider than the place on the wire.
+func (h *Rendezvous) isWide() bool { return (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 }
+
+func (h *Rendezvous) text() string {
+	return fmt.Sprintf("eager %d read from pid %d ri 0x%03x gen %d key 0x%x offset 0x%x", h.EagerLength, h.PIDonFEP,
+		uint16(h.Index), h.Generation, h.Key, h.BufferOffset)
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/deadline"
 )
 
 // Errors of this package.
@@ -187,4 +188,145 @@ func (c *Controller) retire(ch *channel) {
 	u.MaxWait = max(u.MaxWait, d.Wait)
 	ch.busy = false
 	ch.dispatch(&c.cfg, ch.finish)
+}
+
+// channel is one channel with its waiting requests and the request under transfer.
+type channel struct {
+	queues []queue // by requester
+	banks  []int64 // when each is usable again
+	turn   int     // requester after the one served last
+	busy   bool
+	cur    pending
+	who    int
+	start  int64
+	finish int64
+}
+
+// queue is the ring of one requester's requests at one channel.
+type queue struct {
+	ring    []pending
+	head, n int
+}
+
+type pending struct {
+	tag   uint64
+	bytes int64
+	bank  int
+	at    int64
+}
+
+func newChannel(c *Config) channel {
+	ch := channel{queues: make([]queue, c.Requesters), banks: make([]int64, c.Banks)}
+	for i := range ch.queues {
+		ch.queues[i].ring = make([]pending, c.Depth)
+	}
+	for i := range ch.banks {
+		ch.banks[i] = math.MinInt64 // usable whenever the clock begins
+	}
+	return ch
+}
+
+// push adds a request; the queue must not be full.
+func (q *queue) push(p pending) {
+	q.ring[(q.head+q.n)%len(q.ring)] = p
+	q.n++
+}
+
+// pop takes the oldest request; the queue must not be empty.
+func (q *queue) pop() pending {
+	p := q.ring[q.head]
+	q.head = (q.head + 1) % len(q.ring)
+	q.n--
+	return p
+}
+
+// dispatch starts a request on the channel, free at time now, if any request waits.
+func (ch *channel) dispatch(c *Config, now int64) {
+	who, start := ch.choose(now)
+	if who < 0 {
+		return
+	}
+	ch.cur = ch.queues[who].pop()
+	ch.busy, ch.who, ch.turn, ch.start = true, who, (who+1)%len(ch.queues), start
+	ch.finish = deadline.After(start, transfer(ch.cur.bytes, c.Rate))
+	ch.banks[ch.cur.bank] = deadline.After(ch.finish, c.BankBusy)
+}
+
+// choose returns the requester served next and the start time that the bank allows,
+// or -1. Requests that can start now go before requests whose bank is busy; equals take
+// turns.
+func (ch *channel) choose(now int64) (who int, start int64) {
+	who = -1
+	for n := range ch.queues {
+		r := (ch.turn + n) % len(ch.queues)
+		q := &ch.queues[r]
+		if q.n == 0 {
+			continue
+		}
+		p := &q.ring[q.head]
+		ready := max(now, ch.banks[p.bank])
+		if who < 0 || ready < start {
+			who, start = r, ready
+		}
+	}
+	return who, start
+}
+
+// transfer returns how long a channel of the given rate is busy with bytes, 1 to maxBytes,
+// rounded up.
+func transfer(bytes, rate int64) int64 { return (bytes*1e9-1)/rate + 1 }
+
+// Policy turns the bytes waiting in a memory controller into the penalty
+// (rcv_cwnd_pend) of a receiver's ACKs: from Low to High waiting bytes the penalty
+// grows from 1 to Max. An episode ends when the bytes waiting fall to Resume. How a
+// destination computes rcv_cwnd_pend is not specified; the rule here is the simplest
+// without flapping. Single writer.
+type Policy struct {
+	low, high, resume int64
+	max               int64
+	active            bool // an episode is on
+	ended             bool // an episode has ended
+}
+
+// PolicyConfig describes a policy.
+type PolicyConfig struct {
+	Low    int64 // waiting bytes above which the penalty begins; 0 or more
+	High   int64 // waiting bytes of penalty Max; above Low, up to 2^56
+	Resume int64 // waiting bytes at which an episode ends, 0..Low
+	Max    uint8 // strongest penalty, 1..127; 127 brings a source down to one packet per round trip
+}
+
+// maxThreshold keeps 127 times a threshold within an int64.
+const maxThreshold = 1 << 56
+
+// NewPolicy returns a policy without an episode. Errors wrap [ErrConfig] and name the
+// field.
+func NewPolicy(cfg PolicyConfig) (Policy, error) {
+	err := cmp.Or(
+		check.Range(ErrConfig, "Low", cfg.Low, 0, maxThreshold-1),
+		check.Range(ErrConfig, "High", cfg.High, cfg.Low+1, maxThreshold),
+		check.Range(ErrConfig, "Resume", cfg.Resume, 0, cfg.Low),
+		check.Range(ErrConfig, "Max", cfg.Max, 1, 127),
+	)
+	if err != nil {
+		return Policy{}, err
+	}
+	return Policy{low: cfg.Low, high: cfg.High, resume: cfg.Resume, max: int64(cfg.Max)}, nil
+}
+
+// Mark returns the fields of an ACK sent while the given number of bytes waits:
+// rcv_cwnd_pend (0..127) and whether sources may restore their windows. The restore
+// flag stays set after an episode, so a lost ACK does no harm.
+func (p *Policy) Mark(waiting int64) (pend uint8, restore bool) {
+	switch {
+	case waiting > p.low:
+		p.active = true
+	case p.active && waiting <= p.resume:
+		p.active, p.ended = false, true
+	}
+	if !p.active {
+		return 0, p.ended
+	}
+	over := min(max(waiting-p.low, 0), p.high-p.low)
+	return uint8(1 + (p.max-1)*over/(p.high-p.low)), false
 }

@@ -67,3 +67,70 @@ type fxp16 uint32
 // mul returns r times f. The product truncates, as the device's primitive does,
 // and keeps the low 32 bits.
 func (r Rate) mul(f fxp16) Rate { return Rate(uint64(r) * uint64(f) >> 16) }
+
+// giveUp is how long the answer to a probe is awaited at first, in nanoseconds.
+const giveUp = 300000
+
+// A Probe keeps one probe of a flow under way and asks again when probe or
+// answer is lost.
+type Probe struct {
+	SentAt   uint32 // when the burst that carried the probe left
+	Backoff  uint8  // times in a row that the probe was given up
+	InFlight bool   // a probe has left and its answer is awaited
+	Wait     uint8  // bursts since the request that carried no probe
+}
+
+// onTX takes a burst and reports whether to ask for a probe. age is the time
+// since SentAt, which counts only while a probe is out. A probe given
+// up is still welcome later, so the probe stays in flight.
+func (b *Probe) onTX(e *Event, age uint32) (ask bool) {
+	if e.Flags&ProbeSent != 0 && !b.InFlight {
+		b.InFlight, b.Wait, b.SentAt = true, 0, e.Time
+		return false
+	}
+	if !b.InFlight {
+		b.Wait++
+	}
+	late := b.InFlight && age > giveUp<<(b.Backoff&31) // as processors shift; the sample's language leaves 32 and more open
+	if !late && b.Wait <= 2 {
+		return false
+	}
+	if late {
+		b.Backoff++
+	}
+	b.Wait = 1
+	return true
+}
+
+// onAnswer takes the answer to a probe. The next probe is asked for at once, so
+// a probe is always under way.
+func (b *Probe) onAnswer() { b.InFlight, b.Backoff, b.Wait = false, 0, 1 }
+
+// Stamps are the three times a probe collects before the return, in
+// nanoseconds modulo 2^32. The fourth is the time of the RTT event.
+//
+//	sender                                   receiver
+//	1  the algorithm asks for a probe
+//	2  it leaves behind the next burst
+//	   ReqSend (t1)   ---------------->  3   ReqRecv (t2)
+//	5  Event.Time (t4) <---------------  4   RespSend (t3)
+//
+// Source: DOCA ZTR-RTT, "RTT Measurement Flow".
+type Stamps struct {
+	ReqSend  uint32 // t1, sender's clock
+	ReqRecv  uint32 // t2, receiver's clock
+	RespSend uint32 // t3, receiver's clock
+}
+
+// Network returns (t4 - t1) - (t3 - t2): the network's share of the round trip.
+// The result is 0 where a coarse or drifting clock makes the residence the longer
+// of the two.
+//
+//uetcc:hot inlines nobounds
+func (s Stamps) Network(t4 uint32) uint32 {
+	total, residence := t4-s.ReqSend, s.RespSend-s.ReqRecv
+	if residence > total {
+		return 0
+	}
+	return total - residence
+}

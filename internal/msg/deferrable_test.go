@@ -94,7 +94,7 @@ func TestDeferrableSendThatIsRememberedAtLast(t *testing.T) {
 		require.Equal(t, EventReady, ev.Kind)
 		s.now = ev.At
 	}
-	s.pendSlots, s.pendings = newSlots(1), make([]pending, 1)
+	s.addRoom(1)
 	ps := s.packets(h)
 	require.Len(t, ps, 3)
 	var ds []Decision

@@ -3,6 +3,7 @@
 package msg
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/uetcc/uetcc/ses"
@@ -11,7 +12,7 @@ import (
 // Most messages are written to the same few addresses and keys of a process. The permission
 // of an earlier message holds for the first packet of such a message too, except for the
 // place in the region, and the first packet's permission holds for the rest, as long as the
-// target is still in the same epoch, see follow.go.
+// target is still in the same epoch, see [Target.changed].
 
 // A grant records a permission for later writes with the same address and key.
 type grant struct {
@@ -136,4 +137,153 @@ func (t *Target) Take(v *StandardView, a Arrival, x *Expected) {
 			t.drop(m)
 		}
 	}
+}
+
+// Most packets of a long message repeat the previous packet's header but for the offset.
+// Such a packet need not be checked again while the objects of the first check are
+// unchanged. Each change begins a new epoch of the target.
+
+// Recent returns the record of the message that a request of [ModeRUD] or [ModeROD] probably belongs to, or
+// another one. In the middle of a message, of which an earlier request has answered every question,
+// [Record.Repeats] and [Target.Continues] both hold. Otherwise the request is for [Target.Receive]. Nothing
+// has changed: once the packet counts as arrived [Record.Place] does the work of Receive, and the answer is
+// the default response, see [PutDefault]. All are in parts that are no calls, since this is done for nearly
+// every packet.
+//
+// near is the low 16 bits of the peer as given by the packet: enough to find the message before anything
+// else is known about the peer. With a wrong near Repeats does not hold.
+//
+//uetcc:hot inlines
+func (t *Target) Recent(near uint16) *Record {
+	return &t.records[t.recent[uint64(near)&uint64(len(t.recent)-1)]]
+}
+
+// Repeats reports whether a packet of peer repeats the previous packet of m, but for the lengths.
+//
+//uetcc:hot inlines nobounds
+func (m *Record) Repeats(v *StandardView, peer uint64) bool { return m.differs(v, v.head(), peer) == 0 }
+
+// Continues reports whether a packet that repeats the previous packet of m, with n bytes from offset off on,
+// neither ends nor completes the message, and no object of the first check has changed.
+//
+//uetcc:hot inlines nobounds
+func (t *Target) Continues(m *Record, v *StandardView, off, n uint32, payload int) bool {
+	return m.epoch == t.epoch && m.length == v.requestLength() && n-1 < uint32(t.mtu) && int(n) <= payload &&
+		uint64(off)+uint64(n) < uint64(m.length) && n < m.length-m.seen
+}
+
+// Place counts n bytes as arrived: PayloadLength of a request that has just been found to continue m.
+//
+//uetcc:hot inlines nobounds
+func (m *Record) Place(n uint32) { m.seen += n }
+
+// At returns where bytes from offset off on belong.
+//
+//uetcc:hot inlines nobounds
+func (m *Record) At(off uint32) (address, cookie uint64) { return m.base + uint64(off), m.cookie }
+
+// differs returns 0 if a packet with this head repeats the previous packet of m, but for
+// the lengths. The comparison is a single expression, without branches.
+//
+//uetcc:hot inlines nobounds
+func (m *Record) differs(v *StandardView, h head, peer uint64) uint64 {
+	return (m.peer ^ peer) | (m.key ^ v.key()) | (m.offset ^ v.bufferOffset()) | uint64(m.head^h) | uint64(m.at^v.at())
+}
+
+// lead lets later packets of m follow the passed request r.
+func (t *Target) lead(r *ses.Request, m *Record) {
+	if among(r.Opcode, opsFollow) && m.limit == m.length {
+		m.key, m.offset, m.head, m.at, m.epoch = r.Key, r.BufferOffset, headOf(r), atOf(r), t.epoch
+	}
+}
+
+// opsFollow are the opcodes whose packets say no more than where bytes belong.
+const opsFollow = 1<<ses.OpcodeWrite | 1<<ses.OpcodeSend | 1<<ses.OpcodeDatagramSend | 1<<ses.OpcodeTaggedSend
+
+// changed makes every packet be checked again: an object of earlier checks has changed.
+func (t *Target) changed() {
+	t.epoch++
+	if t.epoch == 0 { // it has wrapped: forget the epochs of old
+		for i := range t.records {
+			t.records[i].epoch = 0
+		}
+		clear(t.grants)
+		t.epoch = 1
+	}
+}
+
+// A StandardView is the header of a [Standard] request in place in the packet: for
+// readers of some fields without a copy of all. Each method is a load and at most a
+// mask, and returns the value of Standard.Decode for any bytes; PayloadLength and
+// MessageOffset are valid while FlagSOM is not set.
+type StandardView [ses.StandardLen]byte
+
+// flags returns the flags.
+func (v *StandardView) flags() ses.Flags { return ses.Flags(v[1] & flagsMask) }
+
+// IsEdge reports whether the packet is the first or the last of a message.
+//
+//uetcc:hot inlines nobounds
+func (v *StandardView) IsEdge() bool { return ses.Flags(v[1])&flagsOnly != 0 }
+
+// isWhole reports whether the packet is a message.
+//
+//uetcc:hot inlines nobounds
+func (v *StandardView) isWhole() bool { return ses.Flags(v[1]).Has(flagsOnly) }
+
+// messageID returns message_id.
+func (v *StandardView) messageID() ses.MessageID {
+	return ses.MessageID(binary.BigEndian.Uint16(v[2:]))
+}
+
+// bufferOffset returns where the operation starts in the target's buffer, bytes.
+func (v *StandardView) bufferOffset() uint64 { return binary.BigEndian.Uint64(v[12:]) }
+
+// key returns the memory key or the match bits.
+func (v *StandardView) key() uint64 { return binary.BigEndian.Uint64(v[24:]) }
+
+// PayloadLength returns how many bytes of data the packet has.
+//
+//uetcc:hot inlines nobounds
+func (v *StandardView) PayloadLength() uint16 {
+	return binary.BigEndian.Uint16(v[34:]) & maxLength14
+}
+
+// MessageOffset returns the place of the payload in the message, bytes.
+//
+//uetcc:hot inlines nobounds
+func (v *StandardView) MessageOffset() uint32 { return binary.BigEndian.Uint32(v[36:]) }
+
+// data returns the completion data, if present in a packet with FlagSOM.
+//
+//uetcc:hot inlines nobounds
+func (v *StandardView) data() (has bool, data uint64) {
+	if ses.Flags(v[1])&ses.FlagHD != 0 {
+		return true, binary.BigEndian.Uint64(v[32:])
+	}
+	return false, 0
+}
+
+// requestLength returns how many bytes the whole message has.
+func (v *StandardView) requestLength() uint32 { return binary.BigEndian.Uint32(v[40:]) }
+
+// word is the first eight bytes: opcode, flags, message_id, ri_generation, job_id.
+func (v *StandardView) word() uint64 { return binary.BigEndian.Uint64(v[0:]) }
+
+//uetcc:hot inlines nobounds
+func (v *StandardView) head() head { return head(v.word() & headMask) }
+
+// at equals atOf of the request.
+//
+//uetcc:hot inlines nobounds
+func (v *StandardView) at() uint32 { return binary.BigEndian.Uint32(v[8:]) & (0xfff<<16 | 0xfff) }
+
+// PutDefault writes the default response to a request: success, and the whole
+// message.
+//
+//uetcc:hot inlines nobounds
+func PutDefault(b *[ses.ResponseLen]byte, v *StandardView) {
+	*(*[2]byte)(b[0:]) = [2]byte{byte(ses.ResponseDefault), byte(ses.RCOK)}
+	*(*[6]byte)(b[2:]) = *(*[6]byte)(v[2:])  // message_id, ri_generation, job_id
+	*(*[4]byte)(b[8:]) = *(*[4]byte)(v[40:]) // request_length
 }

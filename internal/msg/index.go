@@ -3,6 +3,7 @@
 package msg
 
 import (
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -53,8 +54,8 @@ func (t *Target) CloseIndex(now int64, process ses.Handle, ri ses.ResourceIndex)
 			_ = t.Withdraw(h)
 		}
 	}
-	for e.head != 0 {
-		t.consume(e.head - 1)
+	for e.queue.Head != 0 {
+		t.consume(e.queue.Head - 1)
 	}
 	t.dropPending(n)
 	e.state = ses.IndexInvalid
@@ -113,12 +114,12 @@ func (t *Target) Renew(now int64, process ses.Handle, ri ses.ResourceIndex) (ses
 
 // An entry is a row of the resource-index table.
 type entry struct {
-	renewAt    int64  // when the next change of generation would be on time
-	head, tail uint32 // receive queue: slot + 1
-	job        ses.JobID
-	kind       ses.IndexKind
-	state      ses.IndexState
-	gen        ses.Generation
+	renewAt int64             // when the next change of generation would be on time
+	queue   list.List[uint32] // receive buffers, by slot + 1
+	job     ses.JobID
+	kind    ses.IndexKind
+	state   ses.IndexState
+	gen     ses.Generation
 }
 
 // admits reports whether a queue is open to a job.
@@ -162,4 +163,112 @@ func (t *Target) validEntry(process ses.Handle, ri ses.ResourceIndex) (*entry, u
 		err = ses.ErrNotFound
 	}
 	return e, n, err
+}
+
+// Register opens memory under a key of a resource index.
+//
+// Errors: [ErrNotFound], [ErrRange] (an end beyond 2^64, an invalid job),
+// [ErrExists] (the key), [ErrFull].
+func (t *Target) Register(process ses.Handle, ri ses.ResourceIndex, r ses.Region) (ses.Handle, error) {
+	e, n, err := t.validEntry(process, ri)
+	switch {
+	case err != nil:
+		return 0, err
+	case e.kind == ses.IndexQueue || r.Job > ses.AnyJob || r.Base != 0 && r.Length > -r.Base:
+		return 0, ses.ErrRange
+	}
+	if _, ok := t.keys.find(pair{uint64(n), r.Key}); ok {
+		return 0, ses.ErrExists
+	}
+	i, ok := t.regionSlots.take()
+	if !ok {
+		return 0, ses.ErrFull
+	}
+	t.regions[i] = region{Region: r, entry: n}
+	t.keys.insert(pair{uint64(n), r.Key}, i)
+	return t.regionSlots.handle(i), nil
+}
+
+// Withdraw closes a region. Packets for it are refused from now on, also for
+// messages half way.
+//
+// Errors: [ErrNotFound].
+func (t *Target) Withdraw(h ses.Handle) error {
+	i, ok := t.regionSlots.at(h)
+	if !ok {
+		return ses.ErrNotFound
+	}
+	t.keys.remove(pair{uint64(t.regions[i].entry), t.regions[i].Key})
+	t.regionSlots.release(i)
+	t.changed()
+	return nil
+}
+
+type region struct {
+	ses.Region
+	entry uint32
+}
+
+func pairOf(p ses.Process) pair {
+	if p.Absolute {
+		return pair{1 << 63, uint64(p.PID)}
+	}
+	return pair{uint64(p.Job), uint64(p.PID)}
+}
+
+// AddProcess makes a process addressable.
+//
+// Errors: [ErrRange], [ErrExists], [ErrFull].
+func (t *Target) AddProcess(p ses.Process) (ses.Handle, error) {
+	if p.Job>>24 != 0 || p.PID>>12 != 0 {
+		return 0, ses.ErrRange
+	}
+	if _, ok := t.processes.find(pairOf(p)); ok {
+		return 0, ses.ErrExists
+	}
+	i, ok := t.processSlots.take()
+	if !ok {
+		return 0, ses.ErrFull
+	}
+	t.processOf[i] = p
+	t.processes.insert(pairOf(p), i)
+	t.useJob(p)
+	return t.processSlots.handle(i), nil
+}
+
+// useJob counts a process of a job; there are as many job slots as processes.
+func (t *Target) useJob(p ses.Process) {
+	key := pair{a: uint64(p.Job)}
+	j, ok := t.jobs.find(key)
+	if !ok {
+		j, _ = t.jobSlots.take()
+		t.jobs.insert(key, j)
+	}
+	t.jobUse[j]++
+}
+
+// RemoveProcess closes all resource indices of a process and forgets the
+// process. Each index costs a look at every region.
+//
+// Errors: [ErrNotFound].
+func (t *Target) RemoveProcess(now int64, process ses.Handle) error {
+	i, ok := t.processSlots.at(process)
+	if !ok {
+		return ses.ErrNotFound
+	}
+	for ri := range t.perProcess {
+		if t.entries[int(i)*t.perProcess+ri].state != ses.IndexInvalid {
+			_ = t.CloseIndex(now, process, ses.ResourceIndex(ri))
+		}
+	}
+	p := t.processOf[i]
+	t.processes.remove(pairOf(p))
+	key := pair{a: uint64(p.Job)}
+	j, _ := t.jobs.find(key)
+	if t.jobUse[j]--; t.jobUse[j] == 0 {
+		t.jobs.remove(key)
+		t.jobSlots.release(j)
+	}
+	t.processSlots.release(i)
+	return nil
 }

@@ -214,7 +214,7 @@ func (in *Initiator) name(m *message) {
 	if *l != 0 || in.lastID == 0 {
 		l = in.skip()
 	}
-	m.setID(in.lastID)
+	binary.BigEndian.PutUint16(m.wire[atID:], uint16(in.lastID))
 	m.link, *l = *l, uint16(m.handle)+1
 }
 

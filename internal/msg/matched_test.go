@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -19,10 +19,15 @@ type twoSided struct {
 	now int64
 }
 
+// addRoom makes room for n pending sends, none of them remembered so far.
+func (s *walkTarget) addRoom(n int) {
+	s.pendSlots, s.pendings, s.pends, s.waits = newSlots(n), make([]pending, n), newPeerLists(n), list.Make[uint32](n)
+}
+
 // newTwoSided makes them with room for n pending sends of the one peer that there is.
 func newTwoSided(t *testing.T, n int) *twoSided {
 	s := newQueueTarget(t)
-	s.pendSlots, s.pendings = newSlots(max(2*n-1, 0)), make([]pending, max(2*n-1, 0))
+	s.addRoom(max(2*n-1, 0))
 	in, err := NewInitiator(InitiatorConfig{MTU: walkMTU, Messages: 4, Retries: 3})
 	require.NoError(t, err)
 	return &twoSided{walkTarget: s, in: in}

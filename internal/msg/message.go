@@ -4,9 +4,10 @@ package msg
 
 import (
 	"encoding/binary"
+	"math/bits"
+
 	"github.com/uetcc/uetcc/internal/standard"
 	"github.com/uetcc/uetcc/ses"
-	"math/bits"
 )
 
 // A messageState names the next packets to send.
@@ -202,8 +203,6 @@ func (m *message) id() ses.MessageID {
 	return ses.MessageID(binary.BigEndian.Uint16(m.wire[atID:]))
 }
 
-func (m *message) setID(id ses.MessageID) { binary.BigEndian.PutUint16(m.wire[atID:], uint16(id)) }
-
 // announce changes the request_length in the header of a message of one packet with an
 // extension.
 func (m *message) announce(n uint32) {
@@ -217,8 +216,6 @@ func (m *message) announce(n uint32) {
 func (m *message) job() ses.JobID {
 	return ses.JobID(binary.BigEndian.Uint32(m.wire[atGeneration:]) & 0xff_ffff)
 }
-
-func (m *message) generation() ses.Generation { return ses.Generation(m.wire[atGeneration]) }
 
 // inFlight reports whether p has been sent in the current attempt, answered or not.
 func (m *message) inFlight(p PacketHandle) bool {

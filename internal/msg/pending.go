@@ -2,7 +2,10 @@
 
 package msg
 
-import "github.com/uetcc/uetcc/ses"
+import (
+	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/ses"
+)
 
 // A target comes back to two kinds of sends, becoming an initiator then (see
 // [Target.Errand]):
@@ -44,8 +47,6 @@ type pending struct {
 	gone   bool // resource index closed, or send failed: forgotten at the end of the errand
 	told   bool // ready to restart has arrived
 
-	prev, next     uint32 // in deferred or due, slot + 1
-	older, younger uint32 // in the peer's list, likewise
 }
 
 // A Pull is the part of a rendezvous send read by the target, and the message.
@@ -68,33 +69,6 @@ type Errand struct {
 	Operation Operation
 }
 
-// pendingList is a queue of pending sends by slot + 1.
-type pendingList struct{ head, tail uint32 }
-
-func (t *Target) pushPending(l *pendingList, i uint32) {
-	d := &t.pendings[i]
-	if d.prev, d.next = l.tail, 0; l.head == 0 {
-		l.head = i + 1
-	} else {
-		t.pendings[l.tail-1].next = i + 1
-	}
-	l.tail = i + 1
-}
-
-func (t *Target) removePending(l *pendingList, i uint32) {
-	d := &t.pendings[i]
-	if d.prev == 0 {
-		l.head = d.next
-	} else {
-		t.pendings[d.prev-1].next = d.next
-	}
-	if d.next == 0 {
-		l.tail = d.prev
-	} else {
-		t.pendings[d.next-1].prev = d.prev
-	}
-}
-
 // hasPending reports whether the table has room for one more send of a peer.
 func (t *Target) hasPending(peer uint64) bool { return t.pends.of(peer).shares(&t.pendSlots) }
 
@@ -102,12 +76,7 @@ func (t *Target) hasPending(peer uint64) bool { return t.pends.of(peer).shares(&
 // slot.
 func (t *Target) addPending(d *pending) uint32 {
 	i, _ := t.pendSlots.take()
-	l := t.pends.of(d.Peer)
-	if d.older = l.head; d.older != 0 {
-		t.pendings[d.older-1].younger = i + 1
-	}
-	l.head = i + 1
-	l.n++
+	t.pends.push(d.Peer, i)
 	t.pendings[i] = *d
 	return i
 }
@@ -120,34 +89,25 @@ func (t *Target) Awaited(peer uint64) bool { return t.pends.of(peer).n != 0 }
 func (t *Target) freePending(i uint32) {
 	switch t.pendings[i].state {
 	case pendingDeferred:
-		t.removePending(&t.deferred, i)
+		t.waits.Remove(&t.deferred, i+1)
 	case pendingReady, pendingPull:
-		t.removePending(&t.due, i)
+		t.waits.Remove(&t.due, i+1)
 	}
-	d := &t.pendings[i]
-	l := t.pends.of(d.Peer)
-	if l.n--; d.younger == 0 {
-		l.head = d.older
-	} else {
-		t.pendings[d.younger-1].older = d.older
-	}
-	if d.older != 0 {
-		t.pendings[d.older-1].younger = d.younger
-	}
+	t.pends.remove(t.pendings[i].Peer, i)
 	t.pendSlots.release(i)
 }
 
 // HasErrand reports whether [Target.Errand] has an errand.
-func (t *Target) HasErrand() bool { return t.due.head != 0 }
+func (t *Target) HasErrand() bool { return t.due.Head != 0 }
 
 // Errand sets x to the next message to start on the target's behalf, or reports false. The
 // errand goes to the FEP of the send's initiator. Call [Target.ErrandDone] at the end.
 func (t *Target) Errand(x *Errand) bool {
-	if t.due.head == 0 {
+	if t.due.Head == 0 {
 		return false
 	}
-	i := t.due.head - 1
-	t.removePending(&t.due, i)
+	i := t.due.Head - 1
+	t.waits.Remove(&t.due, i+1)
 	d := &t.pendings[i]
 	h := t.pendSlots.handle(i)
 	*x = Errand{Handle: h, Peer: d.Peer, Operation: Operation{
@@ -182,7 +142,7 @@ func (t *Target) ErrandDone(h ses.Handle, s ses.Status) {
 		d.told = true
 	case s == ses.StatusPDS:
 		d.state = pendingReady
-		t.pushPending(&t.due, i)
+		t.waits.Push(&t.due, i+1)
 	default:
 		t.dropDeferred(i)
 	}
@@ -201,3 +161,217 @@ func (t *Target) PullOf(h ses.Handle) (p Pull, ok bool) {
 
 // Pending returns how many sends the target has to come back to.
 func (t *Target) Pending() int { return t.pendSlots.live }
+
+// swapBoth is the request_length of a compare and swap counting both operands, as in the
+// reference provider. No public source decides.
+const swapBoth = 2 * 16
+
+// carried is the number of bytes in the packets of r's message: the eager bytes of a
+// rendezvous send, the bytes of a single operand of a compare and swap, whatever
+// request_length counts.
+func carried(r *ses.Request) uint32 {
+	if opsApart>>r.Opcode&1 != 0 {
+		return carriedApart(r)
+	}
+	return r.RequestLength
+}
+
+// carriedApart is carried for the operations that may count otherwise. Out of line, so that carried is not.
+//
+//go:noinline
+func carriedApart(r *ses.Request) uint32 {
+	switch {
+	case r.Opcode.IsRendezvous():
+		return r.Rendezvous.EagerLength
+	case r.RequestLength == swapBoth && r.Swap.Opcode.IsSwap():
+		return uint32(r.Swap.Type.Size())
+	default:
+		return r.RequestLength
+	}
+}
+
+// pullable reports whether the rest of the message of r, as far as the buffer fits, is
+// empty or the table has room to remember the read.
+func (t *Target) pullable(r *ses.Request, a *Arrival, p *plan) bool {
+	return p.limit <= carried(r) || t.hasPending(a.Peer)
+}
+
+// pull makes the target read the rest of a rendezvous send whose first bytes have come, if
+// the buffer has room for any. The message is not complete before.
+func (t *Target) pull(r *ses.Request, a *Arrival, d *Decision, p *plan) {
+	eager := r.Rendezvous.EagerLength
+	if p.limit <= eager {
+		return
+	}
+	t.waits.Push(&t.due, 1+t.addPending(&pending{
+		Pull: Pull{
+			Peer: a.Peer, Address: p.base + uint64(eager),
+			Cookie: d.Cookie, HeaderData: d.HeaderData, HasData: d.HasData,
+			Length: r.RequestLength, Placed: p.limit, Eager: eager,
+		},
+		source: r.Rendezvous, common: r.Common, id: r.Initiator, entry: p.entry, state: pendingPull,
+	}))
+	d.Complete, d.HasData, d.HeaderData = false, false, 0
+}
+
+// dropPull gives up the read of the rest of a rendezvous send. Data of a read already begun
+// goes nowhere.
+func (t *Target) dropPull(r *ses.Request, peer uint64) {
+	for at := t.pends.of(peer).Head; at != 0; at = t.pends.links.Next(at) {
+		d := &t.pendings[at-1]
+		if d.Peer != peer || d.source != r.Rendezvous {
+			continue
+		}
+		switch d.state {
+		case pendingPull:
+			t.freePending(at - 1)
+			return
+		case pendingPulling:
+			d.gone = true
+			return
+		}
+	}
+}
+
+// Lend opens a region of a process for the read of a rendezvous send. x is the region for
+// the send's header, except for the length. absolute is the addressing of the send; the
+// read addresses in the same way. Errors as with [Target.Register]; [ErrRange] also when
+// the process cannot be addressed in the given way.
+func (t *Target) Lend(process ses.Handle, ri ses.ResourceIndex, absolute bool, g ses.Region) (x ses.Rendezvous, h ses.Handle, err error) {
+	i, ok := t.processSlots.at(process)
+	if !ok {
+		return x, 0, ses.ErrNotFound
+	}
+	if o := t.processOf[i]; o.Absolute != absolute || !absolute && o.Job != g.Job {
+		return x, 0, ses.ErrRange
+	}
+	if h, err = t.Register(process, ri, g); err != nil {
+		return x, 0, err
+	}
+	e, _, _ := t.entryOf(process, ri)
+	return ses.Rendezvous{Generation: e.gen, PIDonFEP: t.processOf[i].PID, Index: ri, Key: g.Key}, h, nil
+}
+
+// postpone remembers a deferrable send without a buffer. False means no room; then the
+// initiator tries again unasked.
+func (t *Target) postpone(r *ses.Request, a *Arrival, p *plan) bool {
+	if !t.defers || !t.entries[p.entry].admits(r.JobID) || !t.hasPending(a.Peer) {
+		return false
+	}
+	t.waits.Push(&t.deferred, 1+t.addPending(&pending{
+		Pull:   Pull{Peer: a.Peer, Length: r.RequestLength},
+		common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry,
+	}))
+	return true
+}
+
+// keep gives receive buffer i to the oldest deferred send that fits, and reports whether any
+// does. All deferred sends of the queue are searched.
+func (t *Target) keep(i uint32) bool {
+	b := &t.receives[i]
+	for at := t.deferred.Head; at != 0; at = t.waits.Next(at) {
+		d := &t.pendings[at-1]
+		if d.entry != b.entry || d.common.Opcode == ses.OpcodeDeferrableTSend && !b.takes(d.tag) {
+			continue
+		}
+		t.waits.Remove(&t.deferred, at)
+		d.state, d.recv, b.kept = pendingReady, i+1, true
+		t.waits.Push(&t.due, at)
+		return true
+	}
+	return false
+}
+
+// restarted returns the deferred send repeated as r.
+func (t *Target) restarted(r *ses.Request, p *plan) (i uint32, ok bool) {
+	if i, ok = t.pendSlots.at(ses.Handle(r.Token.Target)); !ok {
+		return 0, false
+	}
+	d := &t.pendings[i]
+	return i, d.state == pendingAsked && !d.gone && d.entry == p.entry && d.is(r)
+}
+
+// isRestarted reports whether r is a deferrable send asked for by the target.
+func isRestarted(r *ses.Request) bool { return r.Opcode.IsDeferrable() && r.Token.Target != 0 }
+
+// is reports whether r repeats the deferred send d.
+func (d *pending) is(r *ses.Request) bool {
+	c := &d.common
+	return d.token == r.Token.Initiator && d.tag == r.Key && c.Opcode == r.Opcode && c.JobID == r.JobID
+}
+
+// dropDeferred forgets a deferred send. The buffer kept for it goes to the next deferred
+// send that fits, or back to the old place in the queue.
+func (t *Target) dropDeferred(i uint32) {
+	recv := t.pendings[i].recv
+	t.freePending(i)
+	if recv == 0 {
+		return
+	}
+	t.receives[recv-1].kept = false
+	t.offer(recv - 1)
+}
+
+// dropDeferredOf forgets the deferred sends of an ended PDC: nobody waits for ready to
+// restart. Sends without a buffer go first, so no freed buffer goes to a send about to be
+// dropped.
+func (t *Target) dropDeferredOf(peer uint64) {
+	for _, last := range [...]pendingState{pendingDeferred, pendingAsked} {
+		for at := t.pends.of(peer).Head; at != 0; {
+			i, d := at-1, &t.pendings[at-1]
+			if at = t.pends.links.Next(at); d.Peer == peer && d.state <= last {
+				t.dropDeferred(i)
+			}
+		}
+	}
+}
+
+// dropPending forgets all sends to a closed resource index, and the buffers kept for the
+// sends. A send whose initiator waits for word from the target goes when the errand ends.
+func (t *Target) dropPending(entry uint32) {
+	for i := range t.pendings {
+		d := &t.pendings[i]
+		if t.pendSlots.gen[i]&1 == 0 || d.entry != entry {
+			continue
+		}
+		if d.recv != 0 {
+			t.recvSlots.release(d.recv - 1)
+			d.recv = 0
+		}
+		switch d.gone = true; d.state {
+		case pendingAsked:
+			if d.told {
+				t.freePending(uint32(i))
+			}
+		case pendingDeferred:
+			t.waits.Remove(&t.deferred, uint32(i)+1)
+			d.state = pendingReady
+			t.waits.Push(&t.due, uint32(i)+1)
+		}
+	}
+}
+
+// use takes the receive buffer of a plan out of the queue, or from the deferred send owning
+// the buffer.
+func (t *Target) use(p *plan) {
+	if p.pending == 0 {
+		t.consume(p.recv - 1)
+		return
+	}
+	t.freePending(slotOf(p.pending))
+	t.recvSlots.release(p.recv - 1)
+}
+
+// restart is the initiator's side of ready to restart: [Initiator.Restart] decides whether
+// the token names a send of the initiator.
+func (t *Target) restart(r *ses.Request, d *Decision) {
+	switch {
+	case !r.Flags.Has(flagsOnly):
+		d.refuse(step.Lengths, ses.RCOpViolation)
+	case r.Flags&ses.FlagIE != 0:
+		d.refuse(step.Initiator, ses.RCInitiatorError)
+	default:
+		d.accept(r)
+		d.Action = ses.ActionRestart
+	}
+}

@@ -2,7 +2,10 @@
 
 package msg
 
-import "github.com/uetcc/uetcc/ses"
+import (
+	"github.com/uetcc/uetcc/internal/list"
+	"github.com/uetcc/uetcc/ses"
+)
 
 // PostReceive appends a buffer to a receive queue. If a deferred send waits for such a
 // buffer, the buffer is kept for the send, and [Target.Errand] has an errand. A queue a
@@ -41,14 +44,10 @@ func (t *Target) CancelReceive(h ses.Handle) error {
 
 type receive struct {
 	ses.Receive
-	entry      uint32
-	prev, next uint32 // in the queue, slot + 1
-	posted     uint32 // counts up, modulo 2^32
-	kept       bool   // not in the queue: kept for a deferred send
-	class      uint8  // see tagIndex
-
-	older, newer uint32 // in the chain of the tagIndex, slot + 1
-	newest       uint32 // of the chain, if the buffer is the oldest, slot + 1
+	entry  uint32
+	posted uint32 // counts up, modulo 2^32
+	kept   bool   // not in the queue: kept for a deferred send
+	class  uint8  // see tagIndex
 }
 
 // takes reports whether the buffer is for messages with the tag.
@@ -61,7 +60,7 @@ func (b *receive) before(o *receive) bool { return int32(b.posted-o.posted) < 0 
 // matches any tag.
 func (t *Target) match(n uint32, r *ses.Request) (i uint32, ok bool) {
 	if !among(r.Opcode, opsTagged) {
-		head := t.entries[n].head
+		head := t.entries[n].queue.Head
 		return head - 1, head != 0
 	}
 	return t.matchTag(n, r.Key)
@@ -71,34 +70,18 @@ func (t *Target) match(n uint32, r *ses.Request) (i uint32, ok bool) {
 // posting, so one that was kept finds its place again.
 func (t *Target) enqueue(i uint32) {
 	b := &t.receives[i]
-	e := &t.entries[b.entry]
-	prev := e.tail
+	q := &t.entries[b.entry].queue
+	prev := q.Tail
 	for prev != 0 && b.before(&t.receives[prev-1]) {
-		prev = t.receives[prev-1].prev
+		prev = t.queued.Prev(prev)
 	}
-	at, back := &e.head, &e.tail
-	if prev != 0 {
-		at = &t.receives[prev-1].next
-	}
-	if b.prev, b.next = prev, *at; b.next != 0 {
-		back = &t.receives[b.next-1].prev
-	}
-	*at, *back = i+1, i+1
+	t.queued.Insert(q, prev, i+1)
 	t.addTag(i)
 }
 
 // consume removes a buffer from the queue.
 func (t *Target) consume(i uint32) {
-	b := &t.receives[i]
-	e := &t.entries[b.entry]
-	at, back := &e.head, &e.tail
-	if b.prev != 0 {
-		at = &t.receives[b.prev-1].next
-	}
-	if b.next != 0 {
-		back = &t.receives[b.next-1].prev
-	}
-	*at, *back = b.next, b.prev
+	t.queued.Remove(&t.entries[t.receives[i].entry].queue, i+1)
 	t.removeTag(i)
 	t.recvSlots.release(i)
 }
@@ -137,4 +120,122 @@ func (t *Target) offer(i uint32) {
 	if !t.keep(i) {
 		t.enqueue(i)
 	}
+}
+
+// A tagIndex finds the oldest receive buffer for a tag without a look at the rest, as network
+// adapters with matching in hardware do. Buffers of a queue with the same Ignore and the same tags
+// under Ignore form a chain, the oldest first, under a hash of queue, class and tag. A class is a
+// value of Ignore some posted buffer has. A tagged send looks up a chain of each class and takes
+// the oldest of the first buffers: the same buffer as in a walk through the queue in the order of
+// posting. Buffers beyond the classes form one chain for each queue, searched buffer by buffer.
+//
+// MPI and libfabric have a few values: the exact tag, any source, any tag, and both.
+type tagIndex struct {
+	ignore [tagClasses]uint64
+	posted [tagClasses + 1]uint32 // buffers of each class, the last of them those without one
+	finder finder                 // key -> slot of chains
+	slots  slots
+	chains []list.List[uint32] // buffers by slot + 1, the oldest first
+	links  list.Links[uint32]
+}
+
+func newTagIndex(receives int, seed uint64) tagIndex {
+	return tagIndex{
+		finder: newFinder(receives, seed), slots: newSlots(receives),
+		chains: make([]list.List[uint32], receives), links: list.Make[uint32](receives),
+	}
+}
+
+// first is the oldest buffer of a chain, 0 for none.
+func (x *tagIndex) first(k pair) uint32 {
+	if c, ok := x.finder.find(k); ok {
+		return x.chains[c].Head
+	}
+	return 0
+}
+
+const (
+	tagClasses = 8
+	tagOther   = tagClasses // in place of a class
+)
+
+// classOf returns the class of a value of Ignore, a new class if need be.
+func (x *tagIndex) classOf(ignore uint64) uint8 {
+	free := uint8(tagOther)
+	for c := range uint8(tagClasses) {
+		switch {
+		case x.posted[c] == 0:
+			free = min(free, c)
+		case x.ignore[c] == ignore:
+			return c
+		}
+	}
+	if free != tagOther {
+		x.ignore[free] = ignore
+	}
+	return free
+}
+
+// key is the key of the chain for a tag in a queue.
+func (x *tagIndex) key(entry uint32, class uint8, tag uint64) pair {
+	if class == tagOther {
+		return pair{a: uint64(entry)<<8 | tagOther}
+	}
+	return pair{uint64(entry)<<8 | uint64(class), tag &^ x.ignore[class]}
+}
+
+// addTag puts buffer i into the tag's chain, nearly always as the newest.
+func (t *Target) addTag(i uint32) {
+	x, b := &t.tags, &t.receives[i]
+	b.class = x.classOf(b.Ignore)
+	x.posted[b.class]++
+	k := x.key(b.entry, b.class, b.Match)
+	c, ok := x.finder.find(k)
+	if !ok {
+		c, _ = x.slots.take() // there are as many as buffers
+		x.finder.insert(k, c)
+	}
+	at := x.chains[c].Tail
+	for at != 0 && b.before(&t.receives[at-1]) {
+		at = x.links.Prev(at)
+	}
+	x.links.Insert(&x.chains[c], at, i+1)
+}
+
+// removeTag takes buffer i out of the tag's chain.
+func (t *Target) removeTag(i uint32) {
+	x, b := &t.tags, &t.receives[i]
+	k := x.key(b.entry, b.class, b.Match)
+	x.posted[b.class]--
+	c, _ := x.finder.find(k)
+	if x.links.Remove(&x.chains[c], i+1); x.chains[c].Head == 0 {
+		x.finder.remove(k)
+		x.slots.release(c)
+	}
+}
+
+// matchTag returns the oldest buffer of a queue matching a tag.
+func (t *Target) matchTag(entry uint32, tag uint64) (i uint32, ok bool) {
+	x := &t.tags
+	for c := range uint8(tagClasses) {
+		if x.posted[c] == 0 {
+			continue
+		}
+		if first := x.first(x.key(entry, c, tag)); first != 0 && (!ok || t.receives[first-1].before(&t.receives[i])) {
+			i, ok = first-1, true
+		}
+	}
+	if x.posted[tagOther] == 0 {
+		return i, ok
+	}
+	for at := x.first(x.key(entry, tagOther, 0)); at != 0; at = x.links.Next(at) {
+		b := &t.receives[at-1]
+		if ok && !b.before(&t.receives[i]) {
+			break
+		}
+		if b.takes(tag) {
+			return at - 1, true
+		}
+	}
+	return i, ok
 }

@@ -168,7 +168,7 @@ func TestQueueJobRestriction(t *testing.T) {
 	require.NoError(t, err)
 	s.post(ses.Receive{Length: 16384})
 	require.Equal(t, step.JobAllowed, s.send(0, tagged(0)).Check)
-	require.NotZero(t, s.entries[int(slotOf(s.ep))*s.perProcess+int(queueIndex)].head, "the buffer is still there")
+	require.NotZero(t, s.entries[int(slotOf(s.ep))*s.perProcess+int(queueIndex)].queue.Head, "the buffer is still there")
 }
 
 // A message that began as a send does not write to a region, nor the other way.

@@ -28,13 +28,12 @@ type Record struct {
 	gen        ses.Generation // of the index then; after a failure, the Generation of the answer
 	list       ses.List       // after a failure, likewise
 	hasData    bool
-	prev, next uint32 // slot + 1 of neighbours in the list, see Target.listed
 
 	// The receive buffer that the message has taken, beside base and cookie, see Target.giveBack.
 	match, ignore uint64
 	room, posted  uint32
 	taken         bool
-	_             [recordLen - 64 - 32 - 25]byte
+	_             [recordLen - 64 - 24 - 25]byte
 }
 
 // recordLen is two cache lines, so no line holds parts of two records.
@@ -49,8 +48,7 @@ func (m *Record) admits(x extent) bool {
 
 // open takes a record for a message with packets of head h, if the peer may have one more.
 func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
-	l := t.listed.of(peer)
-	if !l.shares(&t.recordSlots) {
+	if !t.listed.of(peer).shares(&t.recordSlots) {
 		return nil, false
 	}
 	i, _ := t.recordSlots.take()
@@ -58,11 +56,7 @@ func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
 	*m = Record{peer: peer, head: h, length: length}
 	t.messages.insert(pair{peer, uint64(h.id())}, i)
 	t.recent[peer&uint64(len(t.recent)-1)] = uint16(i)
-	if m.next = l.head; m.next != 0 {
-		t.records[m.next-1].prev = i + 1
-	}
-	l.head = i + 1
-	l.n++
+	t.listed.push(peer, i)
 	return m, true
 }
 
@@ -101,15 +95,7 @@ func (t *Target) drop(m *Record) {
 	i, _ := t.messages.find(key)
 	m.epoch = 0
 	t.messages.remove(key)
-	l := t.listed.of(m.peer)
-	if l.n--; m.prev == 0 {
-		l.head = m.next
-	} else {
-		t.records[m.prev-1].next = m.next
-	}
-	if m.next != 0 {
-		t.records[m.next-1].prev = m.prev
-	}
+	t.listed.remove(m.peer, i)
 	t.recordSlots.release(i)
 }
 
@@ -121,9 +107,9 @@ func (t *Target) ClosePeer(peer uint64, lost func(cookie uint64)) {
 	if t.pendSlots.live != 0 {
 		t.dropDeferredOf(peer)
 	}
-	for at := t.listed.of(peer).head; at != 0; {
+	for at := t.listed.of(peer).Head; at != 0; {
 		m := &t.records[at-1]
-		if at = m.next; m.peer != peer {
+		if at = t.listed.links.Next(at); m.peer != peer {
 			continue
 		}
 		if m.code == ses.RCNull && m.head.opcode() != ses.OpcodeRead && lost != nil {

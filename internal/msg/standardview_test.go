@@ -23,7 +23,6 @@ func TestStandardViewIsDecode(t *testing.T) {
 		var h ses.Standard
 		_, err := h.Decode(b[:])
 		require.NoError(t, err)
-		require.Equal(t, h.Opcode, v.opcode())
 		require.Equal(t, h.Flags, v.flags())
 		require.Equal(t, h.MessageID, v.messageID())
 		require.Equal(t, h.BufferOffset, v.bufferOffset())

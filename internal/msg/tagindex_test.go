@@ -118,10 +118,10 @@ func (w *matchWorld) cancel() {
 func (w *matchWorld) check() {
 	for q := range w.queue {
 		var got, back []uint32
-		for at := w.target.entries[q].head; at != 0; at = w.target.receives[at-1].next {
+		for at := w.target.entries[q].queue.Head; at != 0; at = w.target.queued.Next(at) {
 			got = append(got, at-1)
 		}
-		for at := w.target.entries[q].tail; at != 0; at = w.target.receives[at-1].prev {
+		for at := w.target.entries[q].queue.Tail; at != 0; at = w.target.queued.Prev(at) {
 			back = append(back, at-1)
 		}
 		slices.Reverse(back)
@@ -165,8 +165,13 @@ func TestMatchingIsTheWalk(t *testing.T) {
 					used += len(w.queue[q])
 				}
 				require.Zero(t, used)
-				require.Zero(t, w.target.tags.chains.used, "nothing is left behind")
-				require.Equal(t, tagIndex{ignore: w.target.tags.ignore, chains: w.target.tags.chains}, w.target.tags)
+				x := &w.target.tags
+				require.Zero(t, x.finder.used, "nothing is left behind")
+				require.Zero(t, x.slots.live)
+				require.Zero(t, x.posted)
+				for _, l := range x.chains {
+					require.Zero(t, l)
+				}
 			}
 		})
 	}

@@ -4,9 +4,11 @@ package msg
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/ses"
@@ -56,7 +58,8 @@ type Target struct {
 	regions     []region
 	recvSlots   slots
 	receives    []receive
-	posted      uint32 // buffers so far
+	queued      list.Links[uint32] // of entry.queue
+	posted      uint32             // buffers so far
 	tags        tagIndex
 
 	messages    finder // {peer, message_id} -> slot of records
@@ -70,7 +73,8 @@ type Target struct {
 	pendSlots     slots
 	pendings      []pending
 	pends         peerLists
-	deferred, due pendingList
+	deferred, due list.List[uint32]  // by slot + 1
+	waits         list.Links[uint32] // of both
 }
 
 // NewTarget returns a target without processes. Errors wrap [ErrConfig].
@@ -86,12 +90,12 @@ func NewTarget(c ses.TargetConfig) (*Target, error) {
 		processOf: make([]ses.Process, c.Processes),
 		entries:   slab.Make[entry](c.Processes * c.Indices),
 		keys:      newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
-		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives),
-		tags:     tagIndex{chains: newFinder(c.Receives, c.Seed)},
+		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives), queued: list.Make[uint32](c.Receives),
+		tags:     newTagIndex(c.Receives, c.Seed),
 		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages),
 		records: slab.Make[Record](max(c.Messages, 1)), recent: make([]uint16, buckets(c.Messages)),
 		listed: newPeerLists(c.Messages), epoch: 1, grants: slab.Make[grant](min(buckets(c.Regions), maxGrants)),
-		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: newPeerLists(c.Pending),
+		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: newPeerLists(c.Pending), waits: list.Make[uint32](c.Pending),
 	}, nil
 }
 
@@ -102,3 +106,13 @@ func buckets(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 // Messages returns the number of messages of several packets in progress, including failed
 // messages not yet over.
 func (t *Target) Messages() int { return t.recordSlots.live }
+
+// isMTU reports whether n is a payload size of UE Specification 1.0.x.
+func isMTU(n uint32) bool { return n == 1024 || n == 2048 || n == 4096 || n == 8192 }
+
+func checkMTU(field string, mtu uint32) error {
+	if !isMTU(mtu) {
+		return fmt.Errorf("%w: %s is %d, want 1024, 2048, 4096 or 8192", ses.ErrConfig, field, mtu)
+	}
+	return nil
+}

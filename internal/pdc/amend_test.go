@@ -48,7 +48,7 @@ func TestAmend(t *testing.T) {
 			g.settle()
 			require.Equal(t, []uint64{1}, filterOnes(g.a.take(EventResponse)))
 			require.Equal(t, g.info(g.b).Contiguous, g.info(g.b).CACK)
-			require.Zero(t, g.b.m.get(g.handleOf(g.b)).resp.head)
+			require.Zero(t, g.b.m.get(g.handleOf(g.b)).resp.Head)
 		})
 	}
 }
@@ -92,7 +92,7 @@ func TestAmendRefuses(t *testing.T) {
 	g.b.reply = Response{}
 	g.give(ws[1])
 	require.NoError(t, amend(1), "the PDC's own place")
-	g.b.m.mem.responses.free = 0
+	g.b.m.mem.responses.free.Head = 0
 	require.ErrorIs(t, amend(2), ErrStale)
 	g.b.m.get(h).rx.Accept(g.b.m.mem.far(g.b.m.get(h)), request(t, ws[2]).PSN-g.b.m.get(h).rx.Missing())
 	require.ErrorIs(t, amend(2), ErrNoStore, "all places are taken: too late in any case")

@@ -91,7 +91,7 @@ func TestPeerThatNeverClears(t *testing.T) {
 	require.True(t, x.b.has(EventClosed, Cause(pds.NackClosingInErr)))
 	require.Greater(t, x.asked, clearAsks)
 	require.EqualValues(t, 1, x.b.m.Stats().Hoarded)
-	require.Zero(t, x.b.m.pdc[x.target.ID()].resp.head, "what was kept is free")
+	require.Zero(t, x.b.m.pdc[x.target.ID()].resp.Head, "what was kept is free")
 }
 
 // What an honest peer may do, for whatever time.
@@ -201,7 +201,7 @@ func TestAskedToClearWhatItHasNotSeen(t *testing.T) {
 		require.Equal(t, []int64{0}, ear.rtts)
 		g.wait(2 * ms)
 		g.settle()
-		require.Zero(t, g.b.m.target.byID(g.info(g.b).ID).resp.head, "cleared")
+		require.Zero(t, g.b.m.target.byID(g.info(g.b).ID).resp.Head, "cleared")
 	}
 }
 

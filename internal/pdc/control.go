@@ -122,3 +122,154 @@ func (w *answers) question(now int64, p *PDC, b *inbound, message uint16, out []
 	}
 	return nil
 }
+
+// Noop queues a NOOP on h. A NOOP opens the PDC if nothing else has, ahead of data ([EventUp]
+// reports the peer's answer), and checks the life of a silent peer: a NOOP is sent again and
+// gives the PDC up like any packet. Congestion control is not asked.
+//
+// The errors are [ErrUnknown], [ErrState], [ErrWindowFull] and [ErrNoMemory].
+func (m *Manager) Noop(h Handle) error { return m.tell(h, pds.CtlNOOP, 0) }
+
+// Negotiate queues a NEGOTIATION on h with the features that are on, maybe opening the PDC.
+// The features have no effect here, since no public source defines the time of a NEGOTIATION
+// and the answer: the layers above agree by themselves. The peer gets the features as an
+// [EventNegotiation]. Errors as with [Manager.Noop].
+func (m *Manager) Negotiate(h Handle, on pds.Features) error {
+	return m.tell(h, pds.CtlNegotiation, uint32(on))
+}
+
+func (m *Manager) tell(h Handle, ctl pds.CtlType, payload uint32) error {
+	p, err := m.taking(h)
+	if err != nil {
+		return err
+	}
+	return m.source.queueControl(p, ctl, payload)
+}
+
+// queueControl queues a control packet with a separate PSN, tracked like a packet. The
+// payload stands in place of a data packet's handle.
+func (s *source) queueControl(p *PDC, ctl pds.CtlType, payload uint32) error {
+	if err := p.tx.push(s.p, s.mem, uint64(payload), 0, kindControl|kindAR|kind(ctl)); err != nil {
+		return err
+	}
+	p.tx.control++
+	s.sched.wake(p)
+	return nil
+}
+
+// consume takes a control packet with a separate PSN: tracked like a request, and
+// acknowledged at once.
+func (t *target) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) (fresh bool, err error) {
+	switch p.rx.Classify(t.mem.far(p), b.psn, t.p.ranges) {
+	case arrivalNew:
+		if b.psn == p.rx.Missing() {
+			p.flags &^= flagGap
+		}
+		p.rx.Accept(t.mem.far(p), b.psn-p.rx.Missing())
+		t.turn(p)
+		fresh = true
+	case arrivalOutside:
+		return false, t.reply.outside(now, p, b, out, r)
+	default:
+		t.stats.Duplicates++
+	}
+	r.Reply = t.reply.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), state: &b.state})
+	return fresh, nil
+}
+
+// negotiate takes a NOOP or a NEGOTIATION. A packet with an unknown element is acknowledged
+// without effect.
+func (t *target) negotiate(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
+	fresh, err := t.consume(now, p, b, out, r)
+	if fresh && c.Ctl == pds.CtlNegotiation && c.Payload == pds.PayloadOnOff {
+		t.mem.events.push(Event{Kind: EventNegotiation, PDC: p.handle, PSN: b.psn, Handle: uint64(c.Features)})
+	}
+	return err
+}
+
+// putControl writes a control packet with the PSN out.PSN.
+func (w *answers) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payload pds.Payload) {
+	c := pds.Control{Ctl: ctl, SPDCID: p.handle.ID(), DPDCID: p.peerID, PSN: out.PSN, Payload: payload}
+	if ctl.ConsumesPSN() || ctl == pds.CtlACKReq {
+		c.Flags = pds.FlagAR
+	}
+	if out.Retx {
+		c.Flags |= pds.FlagRetx
+	}
+	switch ctl {
+	case pds.CtlProbe:
+		c.ProbeOpaque, c.Flags = p.opaque, pds.FlagAR
+	case pds.CtlNOOP, pds.CtlNegotiation:
+		if ctl == pds.CtlNegotiation {
+			c.Payload, c.Features = pds.PayloadOnOff, pds.Features(payload)
+		}
+		if p.is(flagROD) {
+			c.Flags |= pds.FlagISROD
+		}
+		if p.syn() {
+			c.Flags |= pds.FlagSYN
+			c.Info = pds.MakePDCInfo(p.is(flagReserved), uint16(p.tx.offset(out.PSN)))
+		}
+	}
+	out.Header = len(c.AppendTo(buf[:0]))
+	w.stats.Controls++
+}
+
+// transmitControl sends one of the due control packets.
+func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
+	p := &m.pdc[m.sched.ctl.head]
+	if !p.sendsControl() {
+		m.sched.controlled(p)
+		return false
+	}
+	bit := p.ctl & -p.ctl
+	p.ctl &^= bit
+	p.asked |= bit & ctlOptional
+	if !m.reply.mayTell(p) {
+		return false
+	}
+	out.to(p, true)
+	switch bit {
+	case ctlQuestion:
+		return m.ask(now, p, buf, out)
+	case ctlClosingInErr:
+		out.Header = m.reply.nackUnasked(p, buf)
+	case ctlClearCmd:
+		p.cleared = p.tx.ClearPSN()
+		m.reply.putControl(p, buf, out, pds.CtlClearCmd, pds.PSNPayload(p.tx.ClearPSN()))
+	case ctlClearReq:
+		m.reply.putControl(p, buf, out, pds.CtlClearReq, pds.PSNPayload(p.rx.Missing()-1))
+	case ctlAckReq:
+		out.PSN = m.start.challengePSN(now, p)
+		m.reply.putControl(p, buf, out, pds.CtlACKReq, 0)
+	case ctlProbe:
+		out.AsData = true
+		m.start.putProbe(now, p, buf, out)
+		p.before = p.tx.Next() - 1
+	case ctlMeasure:
+		m.start.putProbe(now, p, buf, out)
+		p.before = p.tx.MaxCACK()
+	case ctlCreditReq:
+		m.reply.putControl(p, buf, out, pds.CtlCreditReq, m.life.creditWanted(p))
+	}
+	return true
+}
+
+// sendsControl reports whether p has control packets to send and knows where to.
+func (p *PDC) sendsControl() bool {
+	return p.ctl != 0 && p.peerID != 0 && (live(p.state) || p.ctl == ctlClosingInErr)
+}
+
+// ask sends an ACK_REQ about the lowest packet that has arrived and whose response
+// is overdue, if any is left.
+func (m *Manager) ask(now int64, p *PDC, buf []byte, out *Out) bool {
+	off, ok := p.tx.find(m.mem, p.tx.base, standingAsked)
+	if !ok {
+		return false
+	}
+	p.ctl |= ctlQuestion // until there is none left
+	out.PSN, out.Handle, out.Retx = p.tx.psn(off), p.tx.resent(m.p, m.mem, off, now), true
+	m.reply.putControl(p, buf, out, pds.CtlACKReq, 0)
+	m.source.sentOne(now, p, p.tx.next != p.tx.tail)
+	return true
+}

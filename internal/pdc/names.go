@@ -2,7 +2,11 @@
 
 package pdc
 
-import "github.com/uetcc/uetcc/pds/pdc"
+import (
+	"net/netip"
+
+	"github.com/uetcc/uetcc/pds/pdc"
+)
 
 // The settings, states, causes and errors of delivery that users see are defined in the public
 // package.
@@ -69,3 +73,6 @@ var (
 	ErrUnknown     = pdc.ErrUnknown
 	ErrPeer        = pdc.ErrPeer
 )
+
+// AddrFrom is the public package's.
+func AddrFrom(a netip.Addr) Addr { return pdc.AddrFrom(a) }

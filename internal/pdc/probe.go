@@ -5,6 +5,8 @@ package pdc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/slab"
+	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -140,4 +142,77 @@ func (s *source) baseRTT(p *PDC) int64 {
 		return c.BaseRTT()
 	}
 	return s.p.c.RTOInit
+}
+
+// Control packets unknown to some peers: the reference provider answers each PROBE and each
+// CLEAR_REQ with UNEXP_EVENT, about PSN 0 and from no PDC. Such a peer is not probed again, and
+// asked to clear rarely. Both are dispensable: a timeout finds the losses that a probe would
+// have found, and an initiator clears unasked.
+const (
+	ctlProbes   = ctlProbe | ctlMeasure
+	ctlOptional = ctlProbes | ctlClearReq
+)
+
+// isDeaf takes a NACK from a peer ignorant of the packet asked with, and reports whether the
+// NACK is such: of PSN 0, the PSN in these packets, while such a packet has no answer. A forger
+// only gains that a loss costs a timeout.
+func (p *PDC) isDeaf(n *pds.Nack) bool {
+	if n.Code != pds.NackUnexpEvent || n.PSN != 0 || p.asked == 0 {
+		return false
+	}
+	if p.asked&ctlClearReq != 0 {
+		p.refusals = min(p.refusals+1, 20)
+	}
+	p.deaf |= p.asked
+	p.asked = 0
+	if p.deaf&ctlProbes != 0 {
+		p.ctl &^= ctlProbes
+		p.probed, p.probeAt = 0, never
+	}
+	return true
+}
+
+// knowsProbes reports whether the peer may be probed.
+func (p *PDC) knowsProbes() bool { return p.deaf&ctlProbes == 0 }
+
+// knownPaths remembers the base round trips of destinations whose contexts are gone, so the
+// next context begins with the last measurement. Destinations with the same hash displace
+// each other, and a displaced destination is measured anew.
+//
+// Source: UE Specification 1.0.x section 3.6.13.1 (MAY).
+type knownPaths struct {
+	slot   []knownPath
+	hasher table.Hasher
+}
+
+type knownPath struct {
+	key uint64
+	rtt int64 // ns
+}
+
+// knownMost is for how many destinations there is room at most.
+const knownMost = 1 << 14
+
+func newKnownPaths(pdcs int, h table.Hasher) knownPaths {
+	return knownPaths{slot: slab.Make[knownPath](min(ringSize(2*pdcs), knownMost)), hasher: h}
+}
+
+// of returns the place of p's path, and the key.
+func (k *knownPaths) of(p *PDC) (*knownPath, uint64) {
+	key := k.hasher.Sum(&table.Key{p.local.Hi, p.local.Lo, p.peer.Hi, p.peer.Lo, uint64(p.tc)})
+	return &k.slot[key&uint64(len(k.slot)-1)], key
+}
+
+// rtt is the base round trip of p's path, ns, 0 if unknown.
+func (k *knownPaths) rtt(p *PDC) int64 {
+	if at, key := k.of(p); at.key == key {
+		return at.rtt
+	}
+	return 0
+}
+
+// keep notes the measurement of the last context of p's path.
+func (k *knownPaths) keep(p *PDC, rtt int64) {
+	at, key := k.of(p)
+	*at = knownPath{key, rtt}
 }

@@ -314,7 +314,7 @@ func TestTargetAsksForALostClear(t *testing.T) {
 	require.True(t, g.a.m.Tick(g.now))
 	require.Equal(t, pds.CtlClearCmd, controlOf(t, g.send(g.a)[0]).Ctl) // lost
 	p := g.b.m.target.byID(g.info(g.b).ID)
-	require.NotZero(t, p.resp.head)
+	require.NotZero(t, p.resp.Head)
 	asked := 0
 	for range 1000 {
 		g.now += ms
@@ -331,7 +331,7 @@ func TestTargetAsksForALostClear(t *testing.T) {
 	require.Equal(t, g.info(g.b).Contiguous, controlOf(t, req[0]).Payload.PSN())
 	g.giveAll(req)
 	g.settle()
-	require.Zero(t, p.resp.head)
+	require.Zero(t, p.resp.Head)
 	require.Equal(t, g.info(g.b).Contiguous, g.info(g.b).CACK)
 }
 
@@ -343,7 +343,7 @@ func TestTargetWithClearsOfItsOwnAsksAtItsPace(t *testing.T) {
 	g.submit(1, 1)
 	g.giveAll(g.giveAll(g.send(g.a)))
 	p := g.b.m.target.byID(g.info(g.b).ID)
-	require.NotZero(t, p.resp.head)
+	require.NotZero(t, p.resp.Head)
 	told, asked := 0, 0
 	for range 100 {
 		g.b.m.timer.clearSoon(g.now, p, ms)

@@ -122,7 +122,7 @@ func (t *target) clearTo(p *PDC, c pds.PSN) {
 		return
 	}
 	s := &t.mem.responses
-	for i := p.resp.head; i != 0 && !s.slot[i].psn.After(c); i = s.slot[i].next {
+	for i := p.resp.Head; i != 0 && !s.slot[i].psn.After(c); i = s.links.Next(i) {
 		if s.slot[i].state != respStored {
 			t.stats.BadClear++
 			return
@@ -132,11 +132,11 @@ func (t *target) clearTo(p *PDC, c pds.PSN) {
 		t.stats.BadClear++
 		return
 	}
-	if p.resp.head == 0 {
+	if p.resp.Head == 0 {
 		return
 	}
-	for p.resp.head != 0 && !s.slot[p.resp.head].psn.After(c) {
-		s.remove(&p.resp, p.resp.head)
+	for p.resp.Head != 0 && !s.slot[p.resp.Head].psn.After(c) {
+		s.remove(&p.resp, p.resp.Head)
 	}
 	p.holdCACK(s)
 }

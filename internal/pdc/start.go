@@ -66,7 +66,8 @@ func (s *starts) init(m *Manager, seed uint64, hasher table.Hasher) {
 	ids := len(m.pdc) - 1
 	*s = starts{
 		p: m.p, mem: m.mem, pdc: m.pdc, stats: &m.stats, reply: &m.reply, timer: &m.timer,
-		draw: draw, secret: siphash.Key{secret.Uint64(), secret.Uint64()}, hasher: hasher, starts: newAskedStarts(ids),
+		draw: draw, secret: siphash.Key{secret.Uint64(), secret.Uint64()}, hasher: hasher,
+		starts: slab.Make[askedStart](min(ringSize(8*ids), askedMax)),
 	}
 	if m.p.c.Start == StartExpected0RTT {
 		s.expected = newExpectedStarts(ids, hasher)
@@ -225,10 +226,6 @@ const (
 	askedWays = 4
 	askedMax  = 4096
 )
-
-func newAskedStarts(ids int) []askedStart {
-	return slab.Make[askedStart](min(ringSize(8*ids), askedMax))
-}
 
 // askedOf returns the places of the sender of a SYN packet, and the sender's key there.
 func (s *starts) askedOf(b *inbound) (places []askedStart, key uint64) {

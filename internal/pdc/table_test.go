@@ -531,7 +531,7 @@ func TestTableLoserOfARaceIsNotProven(t *testing.T) {
 			require.NoError(t, err)
 			require.EqualValues(t, 1, tab.proven.Held(src))
 		}
-		tab.withdraw(p, h, src)
+		tab.discharge(src, p.Return(h))
 		require.Zero(t, tab.proven.Held(src))
 		require.Zero(t, tab.held.Held(src))
 	}

@@ -133,7 +133,7 @@ func (t *Table) insertTarget(p *pool, key *table.Key, resting Handle) (Handle, b
 	if err == nil && got == h {
 		return Handle(h), true, nil
 	}
-	t.withdraw(p, h, src)
+	t.discharge(src, p.Return(h)) // if proven, somebody guessed the id in the meantime
 	if err != nil {
 		return 0, false, ErrTableFull
 	}
@@ -141,10 +141,10 @@ func (t *Table) insertTarget(p *pool, key *table.Key, resting Handle) (Handle, b
 	return first, false, err
 }
 
-// withdraw takes back a published PDC whose key another core had entered.
-func (t *Table) withdraw(p *pool, h table.Handle, src table.Source) {
-	if p.Return(h).User()&slotProven != 0 {
-		t.proven.Give(src) // somebody guessed the id in the meantime
+// discharge takes a PDC with the last word w off the quotas of the source.
+func (t *Table) discharge(src table.Source, w table.SlotWord) {
+	if w.User()&slotProven != 0 {
+		t.proven.Give(src)
 	}
 	t.held.Give(src)
 }
@@ -168,7 +168,8 @@ func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (h Handle, opened bool
 	if err == nil && got == id {
 		return Handle(id), true, nil
 	}
-	p.giveBack(id)
+	p.Return(id)
+	p.initiators.Add(-1)
 	if err != nil {
 		return 0, false, ErrTableFull
 	}
@@ -225,10 +226,7 @@ func (t *Table) Release(now int64, h Handle) error {
 func (t *Table) forget(h Handle) {
 	t.keys.Delete(table.Handle(h))
 	src := t.source(uint16(h.ID()))
-	if t.pool(h.ID()).Return(table.Handle(h)).User()&slotProven != 0 {
-		t.proven.Give(src)
-	}
-	t.held.Give(src)
+	t.discharge(src, t.pool(h.ID()).Return(table.Handle(h)))
 }
 
 // Reap frees at most limit PDCIDs of each pool after quarantine and returns the number. Opens
@@ -254,13 +252,9 @@ func (t *Table) reap(p *pool, now int64, limit int) int {
 		if !ok {
 			return n
 		}
-		if user := t.slots.Load(h.Index()).User(); user&slotTarget != 0 {
+		if w := t.slots.Load(h.Index()); w.User()&slotTarget != 0 {
 			t.keys.Delete(h)
-			src := t.source(h.Index())
-			t.held.Give(src)
-			if user&slotProven != 0 {
-				t.proven.Give(src)
-			}
+			t.discharge(t.source(h.Index()), w)
 		} else {
 			p.initiators.Add(-1)
 		}

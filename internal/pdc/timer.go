@@ -202,3 +202,183 @@ func (t *timers) aux(p *PDC, now, at int64) {
 		t.schedule(p, now)
 	}
 }
+
+// timeouts queues the packets whose acknowledgement is overdue. False if a time-out ended the PDC.
+func (rec *recovery) timeouts(now int64, p *PDC) bool {
+	rec.mem.weighTrip(now, p)
+	for off := p.tx.base; ; off++ {
+		var ok bool
+		if off, ok = p.tx.expired(rec.p, rec.mem, now, off); !ok {
+			return true
+		}
+		pkt := p.tx.packet(rec.mem, off)
+		most := rec.source.maxRTOs(p)
+		if int(pkt.rtos) >= most && !rec.goesOn(p, pkt) {
+			rec.overdue(now, p)
+			return false
+		}
+		if pkt.rtos = min(pkt.rtos+1, rtosEver); int(pkt.rtos) >= most {
+			rec.source.askAgain(now, p)
+		}
+		rec.stats.RTOs++
+		if p.probed == 0 { // what goes now may be lost again, and would wait for twice the time-out
+			p.probes = 0
+		}
+		rec.source.timedOut(now, p, off)
+		if p.is(flagROD) && !p.tx.hasArrived(rec.mem, off) {
+			if pkt.rtos >= rodPatience { // all goes again, so no order is lost
+				rec.cc.Repath(ccc.Handle(p.handle))
+			}
+			rec.source.goBackOnRTO(now, p, off+1)
+		}
+	}
+}
+
+// rtosEver is after how many time-outs of a packet nobody believes its peer any more, unless
+// MaxRTORetx is for ever.
+const rtosEver = 63
+
+// goesOn reports whether a packet is sent again that has timed out as often as it may: its peer has
+// answered since, or shortly before it left, so the way there is full and not gone. A queue that
+// others keep full drops the packet of a newcomer many times in a row.
+func (rec *recovery) goesOn(p *PDC, pkt *packet) bool {
+	return p.state != StateCloseAckWait && !p.is(flagFailed) && pkt.rtos < rtosEver &&
+		rec.mem.trip[p.tx.slot].heard > max(pkt.sentAt-rec.p.longestRTO()/2, 0)
+}
+
+// maxRTOs is how often a packet of p is sent again on time. The CLOSE_CMD of a PDC
+// that has failed is not sent for ever: a target may act on it only when all before it
+// has come, and what was given up never will.
+func (s *source) maxRTOs(p *PDC) int {
+	if p.is(flagFailed) {
+		return min(s.p.maxRTOs, failedRetx)
+	}
+	return s.p.maxRTOs
+}
+
+const failedRetx = 5
+
+// rodPatience is the number of time-outs of a packet after which an ordered PDC takes a new path,
+// each time.
+const rodPatience = 2
+
+// goBackOnRTO sends everything behind a lost packet of an ordered PDC again, in
+// order, unless a SACK shows the packets kept by the target. Otherwise the target has dropped the
+// packets and has said so once, in a ROD_OOO that may be lost: if each packet waited for a
+// timeout, new packets would overtake and be dropped as well. (UE Specification 1.0.x: ROD
+// recovers by go-back-N.)
+func (s *source) goBackOnRTO(now int64, p *PDC, off uint32) {
+	s.rewind(now, p, off, now, &pds.Nack{Code: pds.NackRODOOO, SPDCID: p.peerID})
+}
+
+// timedOut queues a packet taken for lost, or the question about an arrived packet: for each
+// packet once in a doubling time-out, so questions are never more than the window's packets, nor
+// answers more than questions. The specification has no further bound, and no question replaces
+// another: each may want a response.
+func (s *source) timedOut(now int64, p *PDC, off uint32) {
+	l := p.tx.enqueue(s.mem, off, now)
+	if p.tx.hasArrived(s.mem, off) {
+		s.sched.control(p, ctlQuestion)
+		return
+	}
+	if l.counted {
+		s.recall(now, p, l.size)
+		s.cc.OnInferredLoss(ccc.Handle(p.handle), now, ccc.Loss{Size: l.size, Entropy: l.entropy, NoPDC: p.peerID == 0})
+		s.sched.release(p)
+	}
+	s.sched.wake(p)
+}
+
+// overdue ends a PDC whose peer does not answer. The CLOSE_CMD of a PDC closing anyway is not an
+// error for anybody.
+func (rec *recovery) overdue(now int64, p *PDC) {
+	if p.state == StateCloseAckWait {
+		rec.stats.Unconfirmed++
+		rec.life.retire(now, p, CauseNone)
+		return
+	}
+	rec.life.fail(now, p, CauseRTO)
+}
+
+// A trip is the learnt time of answers to a PDC's packets: mean and mean deviation as in RFC
+// 6298, ns. An answer's whole time counts, including the service time at the peer, or an honest
+// slow peer would be sent everything twice. The zero value has heard no answer.
+//
+// Only the last answer is kept ([PDC.took]), and weighed where a time-out fires: a path that
+// answers within RTO_Init_Time costs nothing, one that takes longer has a time-out to weigh it
+// at every RTO_Init_Time.
+type trip struct {
+	mean, dev int64
+	heard     int64 // time of the last finding, by a time-out or a probe's answer, that the peer answers, plus 1
+}
+
+// weigh takes in an answer after time d.
+func (t *trip) weigh(d int64) {
+	if t.mean == 0 {
+		t.mean, t.dev = max(d, 1), d/2
+		return
+	}
+	off := d - t.mean
+	t.mean += off / 8
+	t.dev += (max(off, -off) - t.dev) / 4
+}
+
+// rto is the first wait for an answer: twice the mean where answers hardly differ, as a queue
+// may add as much, and RTO_Init_Time at least. The bound leaves a peer with the same IdleTime
+// room for some copies before the PDC counts as idle.
+func (t *trip) rto(p *Params) int64 {
+	return min(max(p.c.RTOInit, t.mean+max(4*t.dev, t.mean)), p.learntMost())
+}
+
+// learntMost is the longest timeout that answers teach: a bound as low as the longest timeout of
+// retries, 32 ms by default, had each packet of a longer path sent twice and no round trip ever
+// measured.
+func (p *Params) learntMost() int64 { return max(p.longestRTO(), p.c.IdleTime/4) }
+
+// backoff is the timeout of a packet of w timed out n times: never less than the unlearnt
+// timeout, which with unlimited retries goes on to 8 s.
+func (w *sendWindow) backoff(p *Params, m *memory, n uint8) int64 {
+	first := m.trip[w.slot].rto(p)
+	most := max(p.longestRTO(), min(4*first, p.learntMost()))
+	return max(p.rto(uint8(min(int(n), p.maxRTOs))), deadline.Backoff(first, n, most))
+}
+
+// tripShift is the unit of PDC.took: 2^10 ns.
+const tripShift = 10
+
+// tookOf is PDC.took of an answer after so long.
+func tookOf(ns int64) uint32 { return uint32(ns>>tripShift) + 1 }
+
+// tookLate is PDC.took with an answer to the first copy of a packet at the time since after the last
+// copy, with n time-outs before. All later copies were in vain, and the answer took at least
+// the time-outs longer: otherwise a peer slower than RTO_Init_Time would never be weighed,
+// since each packet is sent again before the answer comes. Where the last copy has waited for
+// the window, or left for another reason than time, the answer took longer still: so the
+// time counts only where it is more than what is known.
+//
+//go:noinline
+//uetcc:hot
+func (p *PDC) tookLate(c *Params, since int64, n uint8) uint32 {
+	took := tookOf(deadline.After(since, c.rto(n)-c.c.RTOInit))
+	if took <= p.took&^tookAtLeast {
+		return p.took
+	}
+	return took | tookAtLeast
+}
+
+// tookAtLeast marks a PDC.took that an answer has taken at least.
+const tookAtLeast = 1 << 30
+
+// weighTrip takes in what the last answer to p took, once.
+func (m *memory) weighTrip(now int64, p *PDC) {
+	t := &m.trip[p.tx.slot]
+	if took := int32(p.took); took > 0 { // else no answer, or the clock has gone back
+		if d := int64(took&^tookAtLeast-1) << tripShift; took&tookAtLeast == 0 || d > t.mean {
+			t.weigh(d)
+		}
+	}
+	if p.took != 0 {
+		t.heard = now + 1
+	}
+	p.took = 0
+}

@@ -2,7 +2,12 @@
 
 package pdc
 
-import "github.com/uetcc/uetcc/ccc"
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/pds"
+)
 
 // A scheduler decides the next PDC to send: PDCs with packets take turns, and wait at the
 // contexts while congestion control allows none.
@@ -11,9 +16,9 @@ type scheduler struct {
 	cc   *ccc.Manager
 	ctxs *ccc.Table
 
-	data     queue  // PDCs with packets to send that congestion control may allow
-	ctl      list   // PDCs with control packets to send
-	revision uint32 // of cc, at the last look at the PDCs waiting for a context
+	data     queue                       // PDCs with packets to send that congestion control may allow
+	ctl      struct{ head, tail uint16 } // PDCs with control packets to send, linked by PDC.nextCtl; 0 is the end
+	revision uint32                      // of cc, at the last look at the PDCs waiting for a context
 }
 
 // takeTurns puts p, after sending a packet, at the end of the turns, or straight to the PDCs
@@ -118,7 +123,7 @@ func (s *scheduler) control(p *PDC, c ctlFlags) {
 	p.flags |= flagOnControl
 	p.nextCtl = 0
 	if id := p.slot(); s.ctl.head == 0 {
-		s.ctl = list{id, id}
+		s.ctl.head, s.ctl.tail = id, id
 	} else {
 		s.pdc[s.ctl.tail].nextCtl = id
 		s.ctl.tail = id
@@ -129,4 +134,44 @@ func (s *scheduler) control(p *PDC, c ctlFlags) {
 func (s *scheduler) controlled(p *PDC) {
 	p.flags &^= flagOnControl
 	s.ctl.head = p.nextCtl
+}
+
+// queue is a first-in-first-out queue of PDCs, each at most once. A queue is an
+// array and not a list through the PDCs, so the next PDCs in line are known
+// without loading the PDCs' cache lines.
+type queue struct {
+	ring       []pds.PDCID
+	head, tail uint32 // of the whole life
+}
+
+func newQueue(pdcs int) queue { return queue{ring: make([]pds.PDCID, ringSize(pdcs))} }
+
+// ringSize is the smallest power of two not below n, 1 or more.
+func ringSize(n int) int { return 1 << bits.Len(uint(n-1)) }
+
+//uetcc:hot inlines
+func (q *queue) push(p *PDC) {
+	q.ring[q.tail&uint32(len(q.ring)-1)] = p.handle.ID()
+	q.tail++
+}
+
+// len is how many wait.
+func (q *queue) len() uint32 { return q.tail - q.head }
+
+// next is the PDC that pop would take.
+func (q *queue) next() pds.PDCID { return q.ring[q.head&uint32(len(q.ring)-1)] }
+
+//uetcc:hot inlines
+func (q *queue) pop() pds.PDCID {
+	id := q.next()
+	q.head++
+	return id
+}
+
+// first are up to n of the next PDCs, fewer at the end of the ring.
+//
+//uetcc:hot inlines
+func (q *queue) first(n int) []pds.PDCID {
+	at := q.head & uint32(len(q.ring)-1)
+	return q.ring[at:min(at+min(uint32(n), q.len()), uint32(len(q.ring)))]
 }

@@ -63,9 +63,8 @@ func checkAckCCSet(t *testing.T, a *pds.AckCC) {
 		v[i] = 0xa5 // all of it is to be overwritten
 	}
 	v.SetAck(pds.Prologue{Type: pds.TypeNACK, Next: a.Next, Flags: a.Flags}, a.Offset, a.CACK)
-	q := Request(make([]byte, pds.RequestLen))
-	PutRequest((*[pds.RequestLen]byte)(&q), pds.Prologue{Type: pds.TypeRUDReq}, -1, 0, a.DPDCID, a.SPDCID)
-	v.SetAnswered(&q)
+	q := pds.Request{Type: pds.TypeRUDReq, ClearOffset: -1, SPDCID: a.DPDCID, DPDCID: a.SPDCID}
+	v.SetAnswered((*Request)(q.AppendTo(nil)))
 	first := v
 	v.SetPDCs(a.SPDCID, a.DPDCID)
 	require.Equal(t, first, v)

@@ -83,13 +83,37 @@ func (v *Request) SPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(
 //uetcc:hot inlines nobounds
 func (v *Request) DPDCID() pds.PDCID { return pds.PDCID(binary.BigEndian.Uint16(v[10:])) }
 
-// PutRequest writes a RUD_REQ or ROD_REQ of an open PDC to b, with two stores, as
-// Request.AppendTo does. p.Type has to be RUD_REQ or ROD_REQ; [pds.FlagSYN] in p.Flags is
-// ignored.
+// A Run writes the headers of RUD_REQs or ROD_REQs of an open PDC with consecutive PSNs
+// and the same CLEAR_PSN.
+type Run struct {
+	prologue uint64  // in its place in the first word
+	psn      pds.PSN // of the first
+	clear    uint32  // clear_psn_offset of the first
+	ids      uint32  // SPDCID and DPDCID
+}
+
+// MakeRun returns the run whose first packet has these fields. t has to be RUD_REQ or ROD_REQ.
+func MakeRun(t pds.Type, next pds.NextHdr, clearOffset int16, psn pds.PSN, spdcid, dpdcid pds.PDCID) Run {
+	return Run{
+		prologue: uint64(prologue(t, next, 0)) << 48, psn: psn, clear: uint32(uint16(clearOffset)),
+		ids: uint32(spdcid)<<16 | uint32(dpdcid),
+	}
+}
+
+// Put writes the header of packet k, from 0, with [pds.FlagAR] if bit k%32 of asks is set.
 //
 //uetcc:hot inlines nobounds
-func PutRequest(b *[pds.RequestLen]byte, p pds.Prologue, clearOffset int16, psn pds.PSN, spdcid, dpdcid pds.PDCID) {
-	head := prologue(p.Type, p.Next, p.Flags&(requestFlags&^pds.FlagSYN))
-	binary.BigEndian.PutUint64(b[0:], uint64(head)<<48|uint64(uint16(clearOffset))<<32|uint64(psn))
-	binary.BigEndian.PutUint32(b[8:], uint32(spdcid)<<16|uint32(dpdcid))
+func (r *Run) Put(b *[pds.RequestLen]byte, k, asks uint32) {
+	head := r.prologue | uint64(asks>>(k%32)&1)*(uint64(pds.FlagAR)<<48)
+	binary.BigEndian.PutUint64(b[0:], head|uint64(uint16(r.clear-k))<<32|uint64(uint32(r.psn)+k))
+	binary.BigEndian.PutUint32(b[8:], r.ids)
+}
+
+// PutTarget makes the header in b, which Put has written, that of a RUD_CC_REQ or ROD_CC_REQ with
+// these fields.
+//
+//uetcc:hot inlines nobounds
+func (r *Run) PutTarget(b *[pds.RequestCCLen]byte, cccID uint8, target uint32) {
+	b[0] += byte(pds.TypeRUDCCReq-pds.TypeRUDReq) << 3
+	binary.BigEndian.PutUint32(b[12:], uint32(cccID)<<24|target&maxUint24)
 }

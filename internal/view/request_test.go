@@ -3,7 +3,6 @@
 package view
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
@@ -88,28 +87,11 @@ func TestRequestOfRandomBytes(t *testing.T) {
 	require.Greater(t, plain, 2000)
 }
 
-func TestPutRequestIsEncode(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 10_000 {
-		want := pds.Request{
-			Type: pds.TypeRUDReq + pds.Type(r.Uint32()&1), Next: pds.NextHdr(r.Uint32() & 0xf), Flags: pds.Flags(r.Uint32()) &^ pds.FlagSYN,
-			ClearOffset: int16(r.Uint32()), PSN: pds.PSN(r.Uint32()), SPDCID: pds.PDCID(r.Uint32()), DPDCID: pds.PDCID(r.Uint32()),
-		}
-		var b [pds.RequestLen]byte
-		copy(b[:], bytes.Repeat([]byte{0xa5}, len(b))) // buffers arrive dirty
-		PutRequest(&b, pds.Prologue{Type: want.Type, Next: want.Next, Flags: want.Flags}, want.ClearOffset, want.PSN, want.SPDCID, want.DPDCID)
-		require.Equal(t, want.AppendTo(nil), b[:], "%+v", want)
-	}
-	var open, syn [pds.RequestLen]byte
-	PutRequest(&open, pds.Prologue{Type: pds.TypeRODReq, Flags: pds.FlagAR}, -1, 7, 1, 2)
-	PutRequest(&syn, pds.Prologue{Type: pds.TypeRODReq, Flags: pds.FlagAR | pds.FlagSYN | pds.FlagM}, -1, 7, 1, 2)
-	require.Equal(t, open, syn, "what would give the last field another meaning is not written")
-}
-
 func TestRequestDoesNotAllocate(t *testing.T) {
 	var b [pds.RequestLen]byte
 	alloctest.Zero(t, "Request", func() {
-		PutRequest(&b, pds.Prologue{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagAR}, -1, 7, 1, 2)
+		r := MakeRun(pds.TypeRUDReq, pds.NextRequestStd, -1, 7, 1, 2)
+		r.Put(&b, 0, 1)
 		if v := (*Request)(&b); !v.Plain() || v.PSN() != 7 {
 			panic("the path under test did not run")
 		}

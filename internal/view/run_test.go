@@ -11,7 +11,7 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A run writes what PutRequest does, also where its PSNs and offsets wrap around.
+// A run writes what AppendTo of a Request does, also where its PSNs and offsets wrap around.
 func TestRequestRun(t *testing.T) {
 	for _, c := range []struct {
 		clear int16
@@ -22,15 +22,14 @@ func TestRequestRun(t *testing.T) {
 			r := MakeRun(typ, pds.NextRequestStd, c.clear, c.psn, 0xfffe, 0x1234)
 			asks := rand.Uint32()
 			f := pds.Flags(asks>>k&1) * pds.FlagAR
-			var want, got [pds.RequestLen]byte
-			PutRequest(&want, pds.Prologue{Type: typ, Next: pds.NextRequestStd, Flags: f}, c.clear-int16(k), c.psn+pds.PSN(k), 0xfffe, 0x1234)
-			r.Put(&got, k, asks)
-			require.Equal(t, want, got)
-
 			q := pds.Request{
-				Type: typ + pds.TypeRUDCCReq - pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: f, PSN: c.psn + pds.PSN(k), ClearOffset: c.clear - int16(k),
-				SPDCID: 0xfffe, DPDCID: 0x1234, CCCID: 0xa5, CreditTarget: rand.Uint32() & maxUint24,
+				Type: typ, Next: pds.NextRequestStd, Flags: f, PSN: c.psn + pds.PSN(k), ClearOffset: c.clear - int16(k), SPDCID: 0xfffe, DPDCID: 0x1234,
 			}
+			got := [pds.RequestLen]byte{0xa5, 11: 0xa5} // buffers arrive dirty
+			r.Put(&got, k, asks)
+			require.Equal(t, q.AppendTo(nil), got[:])
+
+			q.Type, q.CCCID, q.CreditTarget = typ+pds.TypeRUDCCReq-pds.TypeRUDReq, 0xa5, rand.Uint32()&maxUint24
 			aims := [pds.RequestCCLen]byte(append(got[:], 1, 2, 3, 4))
 			r.PutTarget(&aims, q.CCCID, q.CreditTarget)
 			require.Equal(t, q.AppendTo(nil), aims[:])

@@ -3,8 +3,13 @@
 package pdc
 
 import (
+	"encoding/binary"
+	"errors"
+	"net/netip"
+
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -68,3 +73,95 @@ type AckState struct {
 	Service uint16 // service_time, 128 ns units; 0: not known
 	Credit  uint32 // credit so far, 256 B units; cells of transport flow control
 }
+
+// Cause is the reason that a packet or a PDC failed: a [pds.NackCode], or a Cause
+// below.
+type Cause uint16
+
+const (
+	CauseNone    Cause = 0            // no failure
+	CauseRTO     Cause = 0x100 + iota // retransmission timeouts exhausted
+	CauseNack                         // resends caused by NACKs exhausted
+	CausePending                      // no PDC became free in Pend_Timeout
+	CauseClosed                       // the PDC closed before the packet was sent
+	CauseAborted                      // the caller gave the PDC up
+
+	// Of the layer above, for messages without progress for too long.
+	CauseMessageTimeout // the awaited event has not come
+	CauseNoCredit       // one end has not granted the other credit: maybe under a different congestion control
+)
+
+// String returns the cause in words.
+func (c Cause) String() string {
+	switch c {
+	case CauseNone:
+		return "none"
+	case CauseRTO:
+		return "timeouts exhausted"
+	case CauseNack:
+		return "NACK resends exhausted"
+	case CausePending:
+		return "no PDC in time"
+	case CauseClosed:
+		return "PDC closed"
+	case CauseAborted:
+		return "aborted"
+	case CauseMessageTimeout:
+		return "no progress in MessageTimeout"
+	case CauseNoCredit:
+		return "no credit between the two"
+	default:
+		return pds.NackCode(c).String()
+	}
+}
+
+// Errors of the work with packets and messages.
+var (
+	// ErrConfig is wrapped by every error about a configuration; the text names the field and
+	// the limit.
+	ErrConfig = errors.New("pdc: invalid configuration")
+
+	ErrDuplicate = errors.New("pdc: packet has arrived before")
+	ErrOrder     = errors.New("pdc: packet of an ordered PDC ahead of a gap")
+	ErrTrimmed   = errors.New("pdc: packet was trimmed") // by a switch
+	ErrStale     = errors.New("pdc: speaks of something that is over")
+
+	// ErrPaused: as many messages wait for a PDC as may (pds_pause).
+	ErrPaused = errors.New("pdc: no PDC, and too many messages wait for one")
+
+	// ErrShortBuffer: too little room for a reply.
+	ErrShortBuffer = errors.New("pdc: buffer shorter than ReplyMax")
+
+	// ErrEvents: there is no room for the events of one more packet; fetch completions first.
+	ErrEvents = errors.New("pdc: events not drained")
+)
+
+// Addr is a fabric address: an IPv6 address, or an IPv4 address in mapped form,
+// as two big-endian words. The zero Addr is none.
+type Addr struct{ Hi, Lo uint64 }
+
+// AddrFrom returns the Addr of a. Zones are ignored.
+func AddrFrom(a netip.Addr) Addr {
+	hi, lo := table.AddrWords(a)
+	return Addr{hi, lo}
+}
+
+// Netip returns a in the form of the standard library.
+func (a Addr) Netip() netip.Addr {
+	if a.Hi == 0 && a.Lo>>32 == 0xffff {
+		var b [4]byte
+		binary.BigEndian.PutUint32(b[:], uint32(a.Lo)) // a literal would be built byte by byte
+		return netip.AddrFrom4(b)
+	}
+	return a.netip16()
+}
+
+func (a Addr) netip16() netip.Addr {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], a.Hi)
+	binary.BigEndian.PutUint64(b[8:], a.Lo)
+	return netip.AddrFrom16(b)
+}
+
+// String returns the usual text form.
+func (a Addr) String() string { return a.Netip().String() }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ccc
+
+import "github.com/uetcc/uetcc/internal/deadline"
+
+// REPS constants of the field's simulator.
+const (
+	repsSlots   = 8
+	repsExplore = 16 // random values after a freeze, to find paths again
+)
+
+// repsRing holds the values last acknowledged without a mark: 22 bytes.
+type repsRing struct {
+	value   [repsSlots]uint16
+	valid   uint8 // a bit for each slot: not used again yet
+	head    uint8 // next slot to write
+	filled  uint8 // slots ever written, up to all
+	fresh   uint8 // valid slots, counted as the scheme does
+	reuse   uint8 // next slot to repeat while frozen
+	explore uint8 // random values still to hand out
+	frozen  bool
+}
+
+func (r *repsRing) put(v uint16) {
+	bit := uint8(1) << r.head
+	if r.valid&bit == 0 {
+		r.fresh++
+	}
+	r.value[r.head], r.valid = v, r.valid|bit
+	r.head = (r.head + 1) % repsSlots
+	r.filled = min(r.filled+1, repsSlots)
+}
+
+// take returns the value of a slot, used up from now on.
+func (r *repsRing) take(slot uint8) uint16 {
+	bit := uint8(1) << slot
+	if r.valid&bit != 0 {
+		r.valid &^= bit
+		r.fresh--
+	}
+	return r.value[slot]
+}
+
+//uetcc:hot
+func (e *Entropy) feedREPS(p *EntropyParams, now int64, r report) {
+	g := &e.ring
+	if r.kind == feedbackTimeout && !g.frozen && g.explore == 0 {
+		g.frozen, e.freezeEnd = true, deadline.After(now, p.freeze)
+	}
+	if g.frozen && now > e.freezeEnd {
+		*g = repsRing{explore: repsExplore}
+	}
+	if r.kind == feedbackGood {
+		g.put(r.value)
+	}
+}
+
+//uetcc:hot
+func (e *Entropy) nextREPS(p *EntropyParams) uint16 {
+	g := &e.ring
+	switch {
+	case g.explore > 0:
+		g.explore--
+		return e.anyValue(p)
+	case g.filled == 0 || !g.frozen && g.fresh == 0:
+		return e.anyValue(p)
+	case g.frozen:
+		v := g.take(g.reuse)
+		g.reuse = (g.reuse + 1) % g.filled
+		return v
+	default:
+		return g.take((g.head - g.fresh) % repsSlots)
+	}
+}
+
+// REPSState is the visible state of the scheme's ring, for monitoring.
+type REPSState struct {
+	Frozen  bool // keeps to the present values
+	Explore int  // random values still to hand out after a freeze
+	Fresh   int  // recycled values not used again yet
+	Filled  int  // slots ever written, up to 8
+}
+
+// REPSState describes the ring of SchemeREPS; zero for all other schemes.
+func (e *Entropy) REPSState() REPSState {
+	g := &e.ring
+	return REPSState{Frozen: g.frozen, Explore: int(g.explore), Fresh: int(g.fresh), Filled: int(g.filled)}
+}
+
+// A penalty is four bits; a word of side memory holds the penalties of 16 values.
+const (
+	penaltyBits      = 4
+	penaltyMax       = 1<<penaltyBits - 1
+	penaltiesPerWord = 64 / penaltyBits
+)
+
+// The price of each feedback. Good news forgives nothing: penalties only wear off
+// by being skipped.
+var penaltyOf = [feedbacks]uint64{feedbackGood: 0, feedbackECN: 1, feedbackNACK: 4, feedbackTimeout: penaltyMax}
+
+// penalise adds the price of the feedback to the penalty of the reported value,
+// saturating.
+func (e *Entropy) penalise(p *EntropyParams, side []uint64, r report) {
+	if r.kind == feedbackGood || r.kind >= feedbacks {
+		return
+	}
+	w, shift := penaltyAt(side, r.value&p.mask)
+	old := *w >> shift & penaltyMax
+	*w += (min(old+penaltyOf[r.kind], penaltyMax) - old) << shift
+}
+
+// nextUnpenalised skips penalised values. Each call takes one point off the first
+// penalised value met; after a whole round of skipping a penalised value is taken. A
+// word without any unpenalised value is skipped at once, with all 16 values, so a
+// call looks at some tens of places at most.
+//
+//uetcc:hot
+func (e *Entropy) nextUnpenalised(p *EntropyParams, side []uint64) uint16 {
+	v := e.candidate()
+	for skipped := uint32(0); skipped < p.values; v = e.candidate() {
+		w, shift := penaltyAt(side, v&p.mask)
+		if *w>>shift&penaltyMax == 0 {
+			break
+		}
+		if skipped == 0 {
+			*w -= 1 << shift
+		}
+		n := uint32(1)
+		if e.index%penaltiesPerWord == 0 && p.values-skipped >= penaltiesPerWord && !anyUnpenalised(*w) {
+			n = penaltiesPerWord
+		}
+		skipped += n
+		e.index += uint16(n - 1)
+		e.advance(p)
+	}
+	e.advance(p)
+	return v
+}
+
+// anyUnpenalised reports whether any of the word's 16 penalties is 0.
+func anyUnpenalised(w uint64) bool {
+	const ones = 0x1111_1111_1111_1111
+	return (w-ones)&^w&(ones<<(penaltyBits-1)) != 0
+}
+
+// penaltyAt is the place of a value's penalty: word w, from bit shift on.
+func penaltyAt(side []uint64, v uint16) (w *uint64, shift uint) {
+	return &side[v/penaltiesPerWord], uint(v%penaltiesPerWord) * penaltyBits
+}
+
+// A word of side memory holds four queued values.
+const valuesPerWord = 4
+
+// push queues a value returned without a mark. A full queue forgets the oldest
+// value: the newest knowledge of the fabric is worth most.
+func (e *Entropy) push(p *EntropyParams, side []uint64, r report) {
+	if r.kind != feedbackGood {
+		return
+	}
+	w, shift := e.queueAt(p, side, e.queueHead+e.queued)
+	*w = *w&^(0xffff<<shift) | uint64(r.value)<<shift
+	if e.queued > p.queue {
+		e.queueHead++
+	} else {
+		e.queued++
+	}
+}
+
+// pop returns the oldest value of a queue that is not empty.
+func (e *Entropy) pop(p *EntropyParams, side []uint64) uint16 {
+	w, shift := e.queueAt(p, side, e.queueHead)
+	e.queueHead++
+	e.queued--
+	return uint16(*w >> shift)
+}
+
+func (e *Entropy) queueAt(p *EntropyParams, side []uint64, pos uint16) (w *uint64, shift uint) {
+	slot := pos & p.queue
+	return &side[p.penalty+int32(slot/valuesPerWord)], uint(slot%valuesPerWord) * 16
+}
+
+// nextLegacy walks through the values in the first window, so each path is
+// tried before any is recycled. Where the window grows again before the first
+// window has been sent, the walk goes on from the last value, recycled or drawn.
+func (e *Entropy) nextLegacy(p *EntropyParams, side []uint64, at Progress) uint16 {
+	switch {
+	case int64(at.Seq) < min(at.WindowPackets, int64(p.values)):
+		e.index = uint16((uint32(e.index) + 1) % p.values)
+	case e.queued > 0:
+		e.index = e.pop(p, side)
+	default:
+		e.index = e.anyValue(p)
+	}
+	return e.index
+}
