@@ -45,6 +45,18 @@ func TestEndpointTFC(t *testing.T) {
 	}
 }
 
+// Credit is told again and again for as long as a PDC lives, which does not keep the PDC from ending.
+func TestEndpointTFCEndsIdle(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, underCells(ccc.ControlNone, 1000))
+	n.write(ses.ModeRUD, 10*netMTU)
+	n.read(ses.ModeRUD, 10*netMTU)
+	n.endWell(n.ends[0], 2)
+	n.wait(10_000 * ms)
+	for _, end := range n.ends {
+		require.Zero(t, end.e.Usage())
+	}
+}
+
 // While the memory of the destination takes nothing the source sends what the cells hold and no
 // more; as cells become free others follow, and all of them come.
 func TestEndpointTFCWaitsForMemory(t *testing.T) {
