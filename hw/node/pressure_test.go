@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,6 +145,19 @@ func TestClose(t *testing.T) {
 	_, err = a.Expose(nil)
 	require.ErrorIs(t, err, node.ErrClosed)
 	require.NoError(t, a.Close())
+}
+
+// Operations that wait for room end once, too: a node hung in Close instead.
+func TestCloseWithoutRoom(t *testing.T) {
+	n := listen(t, "127.0.0.1:0", node.Options{Receives: 1})
+	var ends [3]atomic.Int32
+	for i := range ends {
+		require.NoError(t, n.Start(soon(t), &node.Op{Kind: node.OpRecv, Done: func(*node.Op) { ends[i].Add(1) }}))
+	}
+	require.NoError(t, n.Close())
+	for i := range ends {
+		require.EqualValues(t, 1, ends[i].Load(), i)
+	}
 }
 
 // A port that is closed under a node ends all with its error.

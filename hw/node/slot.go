@@ -102,12 +102,14 @@ func (s *shard) start(now int64, op *Op) error {
 	}
 	cookie := uint64(gen)<<32 | uint64(i)
 	h, err := s.ask(now, op, cookie)
-	switch {
-	case err == nil:
+	if err == nil {
 		op.slot, op.gen = i, gen
 		x.handle, x.used = h, true
 		s.free = s.free[:len(s.free)-1]
 		return nil
+	}
+	x.op, x.data = nil, nil // or fail would end op a second time
+	switch {
 	case errors.Is(err, ses.ErrFull), errors.Is(err, uetcc.ErrEvents), errors.Is(err, pdc.ErrPaused), errors.Is(err, pdc.ErrTableFull):
 		op.gen = 0
 		s.stalled = append(s.stalled, op)
