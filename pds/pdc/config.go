@@ -52,7 +52,8 @@ type Config struct {
 	NoAckCC      bool  // send ACK in place of ACK_CC: no SACK and no congestion state
 
 	// MaxAckData is Max_ACK_Data_Size, the most read data in an ACK, bytes up to 8192 (default
-	// 16, also the most for a peer known only by SYN packets); see [MemoryConfig].LongResponses.
+	// 16, also the most for a peer known only by SYN packets); see [MemoryConfig].LongResponses. A
+	// fetching atomic of more is refused with RC_AMO_UNSUPPORTED_SIZE.
 	MaxAckData int
 
 	// RcvrInferLoss has a target of RUD say once (RCVR_INFER_LOSS) that the lowest missing packet is
