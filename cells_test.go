@@ -11,6 +11,7 @@ import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/rccc/tfc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -42,6 +43,38 @@ func TestEndpointTFC(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// Credit is told again and again for as long as a PDC lives, which does not keep the PDC from ending.
+func TestEndpointTFCEndsIdle(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, underCells(ccc.ControlNone, 1000))
+	n.write(ses.ModeRUD, 10*netMTU)
+	n.read(ses.ModeRUD, 10*netMTU)
+	n.endWell(n.ends[0], 2)
+	n.wait(10_000 * ms)
+	for _, end := range n.ends {
+		require.Zero(t, end.e.Usage())
+	}
+}
+
+// Data of a read that waits for cells goes with the reader: the target asks a silent reader, and forgets
+// the PDC by itself.
+func TestEndpointTFCReaderGone(t *testing.T) {
+	edit := func(c *uetcc.Config) {
+		underCells(ccc.ControlNone, 20)(c)
+		c.PDS.MaxRTORetx = 5
+	}
+	for _, loss := range []float64{0, 1} { // the reader has begun again, or does not answer
+		n := newNetwork(t, 1, netFaults{}, 2, edit)
+		a, b := n.ends[0], n.ends[1].e
+		a.e.SetBacklog(0, 1<<30)
+		n.read(ses.ModeRUD, 40*netMTU)
+		n.wait(3 * ms)
+		require.NotZero(t, b.Usage().Answers)
+		a.e, n.f.loss = newNetwork(t, 2, netFaults{}, 2, edit).ends[0].e, loss
+		n.wait(10_000 * ms)
+		require.Zero(t, b.Usage(), "loss %v", loss)
 	}
 }
 
@@ -93,6 +126,19 @@ func TestEndpointTFCServesOthers(t *testing.T) {
 	})
 	n.write(ses.ModeRUD, 8*netMTU)
 	n.endWell(n.ends[0], 1)
+}
+
+// A peer that knows nothing of cells frees none, which is what the error says.
+func TestEndpointTFCUnlikeEnds(t *testing.T) {
+	edit := underCells(ccc.ControlNSCC, 20)
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		edit(c)
+		edit = func(*uetcc.Config) {}
+	})
+	n.write(ses.ModeRUD, 8*netMTU)
+	n.run(func() bool { return len(n.ends[0].events) == 1 })
+	require.Equal(t, pdc.CauseNoCredit, n.ends[0].events[0].Cause)
+	require.ErrorContains(t, n.ends[0].events[0].Err(), "CC.TFC")
 }
 
 // A source that sends more than its cells hold is refused (NO_PKT_BUFFER); what it sends

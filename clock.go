@@ -34,8 +34,7 @@ func (c *clock) begin(now int64) int64 {
 // end ends what begin began.
 func (c *clock) end() { c.odd = c.tapped || c.skew != 0 }
 
-// read returns the time meant by now. A time just returned means the same time again, as calls of
-// the endpoint use one another.
+// read returns the time meant by now.
 func (c *clock) read(now int64) int64 {
 	if c.even(now) {
 		return now
@@ -45,9 +44,6 @@ func (c *clock) read(now int64) int64 {
 
 // readOdd is read for a clock that has gone back, now or before.
 func (c *clock) readOdd(now int64) int64 {
-	if now == c.last {
-		return now
-	}
 	t := now + c.skew
 	if t < c.last { // the clock has gone back, or beyond the end of time
 		t, c.skew = c.last, c.last-max(now, 0)
@@ -57,11 +53,5 @@ func (c *clock) readOdd(now int64) int64 {
 	return t
 }
 
-// when returns the caller's time that means at: never the latest time given out, since that means
-// the same time again, and at would never come for a caller waiting to the nanosecond.
-func (c *clock) when(at int64) int64 {
-	if at -= c.skew; at == c.last && c.skew != 0 {
-		at++
-	}
-	return at
-}
+// when returns the caller's time that means at.
+func (c *clock) when(at int64) int64 { return at - c.skew }

@@ -138,4 +138,9 @@ func TestEndpointTimeoutAfterAsLongAStepBack(t *testing.T) {
 		at, _ = e.NextDeadline()
 	}
 	require.NotZero(t, e.PDS().Stats().RTOs)
+
+	_, e, at = begin(10 * ms)
+	require.Less(t, at, int64(50*ms))
+	e.Tick(50 * ms) // the caller's clock shows the latest time again, 10 ms later: a coarse clock may
+	require.NotZero(t, e.PDS().Stats().RTOs)
 }

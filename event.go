@@ -226,7 +226,7 @@ func (ev *Event) why() (helps string, kind error) {
 	case pdc.CauseMessageTimeout:
 		return "MessageTimeout", ErrNoAnswer
 	case pdc.CauseNoCredit:
-		return "CC.Control of both ends, which have to be alike", ErrNoAnswer
+		return "CC.Control and CC.TFC of both ends, which have to be alike", ErrNoAnswer
 	case pdc.CausePending:
 		return "PDCs.General, Contexts and PDS.PendTimeout", ErrNoPDC
 	case pdc.CauseAborted:

@@ -102,10 +102,14 @@ func (s *source) expire(now int64, rec *message) {
 	s.drain(now)
 }
 
-// lacksCredit reports whether data under a context waits for the peer's credit.
+// lacksCredit reports whether data under a context waits for the peer's credit, or cells.
 func (s *source) lacksCredit(now int64, c ccc.Handle) bool {
 	x := s.cc.Context(c)
-	return x != nil && x.Decide(s.cc.Params(), now).Reason == ccc.ReasonCredit
+	if x == nil {
+		return false
+	}
+	why := x.Decide(s.cc.Params(), now).Reason
+	return why == ccc.ReasonCredit || why == ccc.ReasonAlgorithm && s.cc.Params().TFC() != nil
 }
 
 // NextDeadline returns the time to call [Endpoint.Tick], and then [Endpoint.Transmit], ns; false if

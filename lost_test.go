@@ -250,3 +250,17 @@ func TestEndpointAbortByTheManager(t *testing.T) {
 	s.run(func() bool { return len(s.a.events) == 2 })
 	require.Equal(t, ses.StatusOK, s.a.events[1].Outcome.Status)
 }
+
+// A peer asks who reads with RUDI to show first that it receives, which takes two round trips. Copies sent
+// meanwhile are refused, too, and no reason to give up: by default reads failed from 6 ms of round trip on.
+func TestEndpointRUDIReadFromAfar(t *testing.T) {
+	for _, delay := range []int64{ms / 2, 3 * ms, 5 * ms, 15 * ms, 25 * ms} {
+		n := newNetwork(t, 1, netFaults{delay: delay}, 2, func(c *uetcc.Config) {
+			c.PDS, c.CC = pdc.Config{}, ccc.Config{}
+		})
+		for range 3 {
+			n.read(ses.ModeRUDI, netMTU)
+		}
+		n.endWell(n.ends[0], 3)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,6 +145,55 @@ func TestClose(t *testing.T) {
 	_, err = a.Expose(nil)
 	require.ErrorIs(t, err, node.ErrClosed)
 	require.NoError(t, a.Close())
+}
+
+// Operations that wait for room end once, too: a node hung in Close instead.
+func TestCloseWithoutRoom(t *testing.T) {
+	n := listen(t, "127.0.0.1:0", node.Options{Receives: 1})
+	var ends [3]atomic.Int32
+	for i := range ends {
+		require.NoError(t, n.Start(soon(t), &node.Op{Kind: node.OpRecv, Done: func(*node.Op) { ends[i].Add(1) }}))
+	}
+	require.NoError(t, n.Close())
+	for i := range ends {
+		require.EqualValues(t, 1, ends[i].Load(), i)
+	}
+}
+
+// A Send waits for its Recv for longer than messages may stand still.
+func TestSendWaitsForRecv(t *testing.T) {
+	short := func(c *uetcc.Config) { c.MessageTimeout = int64(50 * time.Millisecond) }
+	a := listen(t, "127.0.0.1:0", node.Options{Endpoint: short})
+	b := listen(t, "127.0.0.1:0", node.Options{})
+	sent := make(chan error, 1)
+	go func() { sent <- a.Send(soon(t), b.Addr(), 1, []byte("late")) }()
+	time.Sleep(300 * time.Millisecond)
+	got := make([]byte, 10)
+	n, _, err := b.Recv(soon(t), a.Addr(), 1, got)
+	require.NoError(t, err)
+	require.Equal(t, "late", string(got[:n]))
+	require.NoError(t, <-sent)
+}
+
+// As many Sends may wait for their Recvs as are under way by default.
+func TestSendsWaitForRecvs(t *testing.T) {
+	a, b := listen(t, "127.0.0.1:0", node.Options{}), listen(t, "127.0.0.1:0", node.Options{})
+	const all = 1024
+	sent := make(chan error, all)
+	for i := range uint32(all) {
+		op := &node.Op{Kind: node.OpSend, Peer: b.Addr(), Tag: i, Data: []byte{byte(i)}, Done: func(op *node.Op) { sent <- op.Err }}
+		require.NoError(t, a.Start(soon(t), op))
+	}
+	time.Sleep(2 * time.Second) // tries end before
+	got := make([]byte, 1)
+	for i := range uint32(all) {
+		_, _, err := b.Recv(soon(t), a.Addr(), i, got)
+		require.NoError(t, err)
+		require.Equal(t, byte(i), got[0])
+	}
+	for range all {
+		require.NoError(t, <-sent)
+	}
 }
 
 // A port that is closed under a node ends all with its error.

@@ -92,7 +92,9 @@ func (s *shard) config() uetcc.Config {
 		ControlTC: controlDSCP,
 		Contexts:  n.options.Peers, Messages: n.options.Operations, PDCs: pdc.TableConfig{General: max(2*n.options.Peers, 64)},
 		Target: ses.TargetConfig{
-			Indices: 2, Regions: n.options.Regions, Receives: n.options.Receives, AtomicOps: atomicOps, AtomicTypes: 1 << ses.TypeUint64,
+			Indices: 2, Regions: n.options.Regions, Receives: n.options.Receives,
+			Pending:   min(2*n.options.Operations, 65536), // half of it for one peer
+			AtomicOps: atomicOps, AtomicTypes: 1 << ses.TypeUint64,
 		},
 	}
 	if n.options.Endpoint != nil {

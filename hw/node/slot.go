@@ -102,12 +102,14 @@ func (s *shard) start(now int64, op *Op) error {
 	}
 	cookie := uint64(gen)<<32 | uint64(i)
 	h, err := s.ask(now, op, cookie)
-	switch {
-	case err == nil:
+	if err == nil {
 		op.slot, op.gen = i, gen
 		x.handle, x.used = h, true
 		s.free = s.free[:len(s.free)-1]
 		return nil
+	}
+	x.op, x.data = nil, nil // or fail would end op a second time
+	switch {
 	case errors.Is(err, ses.ErrFull), errors.Is(err, uetcc.ErrEvents), errors.Is(err, pdc.ErrPaused), errors.Is(err, pdc.ErrTableFull):
 		op.gen = 0
 		s.stalled = append(s.stalled, op)
@@ -254,7 +256,10 @@ func (s *shard) poll(now int64) {
 
 // complete ends the operation of a slot as an event says.
 func (s *shard) complete(x *slot, ev *uetcc.Event) {
-	if op := x.op; op != nil {
+	if op := x.op; op != nil && op.Kind == OpSend && unmatched(ev) {
+		op.gen = 0
+		s.stalled = append(s.stalled, op) // from the start, since a peer that has begun again remembers no send
+	} else if op != nil {
 		switch {
 		case ev.Outcome.Status == ses.StatusOK && op.Kind == OpAtomic:
 			op.Old = binary.BigEndian.Uint64(op.old[:])
@@ -265,4 +270,10 @@ func (s *shard) complete(x *slot, ev *uetcc.Event) {
 		s.finish(x, ev.Err())
 	}
 	s.vacate(uint32(ev.Cookie))
+}
+
+// unmatched reports whether a send has ended for want of a Recv: none came for too long, or the peer
+// remembers no more sends.
+func unmatched(ev *uetcc.Event) bool {
+	return ev.Cause == pdc.CauseMessageTimeout || ev.Outcome.Status == ses.StatusFailed && ev.Outcome.Code == ses.RCNoMatch
 }

@@ -26,7 +26,10 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 	if p.state == StateQuarantine {
 		return m.reply.restingControl(now, p, b, &c, out, r)
 	}
-	p.activeAt, p.resp.heard = now, true
+	p.resp.heard = true
+	if c.Ctl != pds.CtlCredit || p.inUse() || !p.tx.done() { // credit that nothing waits for comes as long as p lives
+		p.activeAt = now
+	}
 	switch {
 	case b.flags&pds.FlagSYN != 0 && p.is(flagROD) != b.rod:
 		m.reply.nackPDC(p, b, out, r, pds.NackPDCModeMismatch)

@@ -213,8 +213,11 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 		return ErrStale
 	}
 	r.Verdict = VerdictDone
-	class := ClassOf(n.Code)
-	if class != NackRetx && class != NackRetry || int(p.nacks) >= m.p.maxNacks {
+	class, most, pause := ClassOf(n.Code), m.p.maxNacks, m.p.c.NackRetxTime
+	if class == NackRetry { // some round trips until the peer has the PDC of show, and each copy sent meanwhile is refused
+		most, pause = m.p.maxShort, m.p.refused(p.nacks)
+	}
+	if class != NackRetx && class != NackRetry || int(p.nacks) >= most {
 		m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: Cause(n.Code)})
 		m.rudi.drop(p)
 		return nil
@@ -223,10 +226,11 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 		m.show(now, p.local, p.peer)
 	}
 	p.nacks++
+	p.rtos = uint8(min(int(p.rtos), max(m.p.maxRTOs-1, 0))) // the peer answers, maybe later than the last time-out
 	p.queued = true
 	m.rudi.queued++
 	if p.dueAt = now; !n.Code.IsTrimmed() {
-		p.dueAt = deadline.After(now, m.p.c.NackRetxTime)
+		p.dueAt = deadline.After(now, pause)
 		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)
 		m.life.arm(now)
 	}

@@ -150,10 +150,15 @@ func (rec *recovery) idle(now int64, p *PDC) {
 }
 
 // denied reports whether p waits for credit. A PDC that waits for as long as a PDC may be
-// idle, asking all the time, has lost the peer.
+// idle, asking all the time, has lost the peer; so has a target that waits for cells, since who waits for
+// its data asks. An initiator's messages waiting for cells end by themselves.
 func (s *scheduler) denied(now int64, p *PDC) bool {
 	c := s.cc.Context(p.cc)
-	return c != nil && !p.tx.done() && c.Decide(s.cc.Params(), now).Reason == ccc.ReasonCredit
+	if c == nil || p.tx.done() {
+		return false
+	}
+	why := c.Decide(s.cc.Params(), now).Reason
+	return why == ccc.ReasonCredit || why == ccc.ReasonAlgorithm && s.cc.Params().TFC() != nil && !p.is(flagInitiator)
 }
 
 // waits reports whether p has nothing to send and waits for the peer.

@@ -54,7 +54,8 @@ type Config struct {
 	NoAckCC      bool  // send ACK in place of ACK_CC: no SACK and no congestion state
 
 	// MaxAckData is Max_ACK_Data_Size, the most read data in an ACK, bytes up to 8192 (default
-	// 16, also the most for a peer known only by SYN packets); see [MemoryConfig].LongResponses.
+	// 16, also the most for a peer known only by SYN packets); see [MemoryConfig].LongResponses. A
+	// fetching atomic of more is refused with RC_AMO_UNSUPPORTED_SIZE.
 	MaxAckData int
 
 	// RcvrInferLoss has a target of RUD say once (RCVR_INFER_LOSS) that the lowest missing packet is
@@ -103,7 +104,8 @@ type Config struct {
 	// (NO_PKT_BUFFER, NO_GTD_DEL_AVAIL, NO_SES_MSG_AVAIL, NO_RESOURCE) is sent again for as long
 	// as other packets of the PDC get through, else twice as often, at most 30 times, and each
 	// time after twice the pause, a second in all by default. Then the packet and the message
-	// fail, but not the PDC.
+	// fail, but not the PDC. A RUDI packet refused for want of a PDC (NO_PDC_AVAIL) is sent again
+	// as often and as late.
 	MaxNackRetx int
 
 	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
