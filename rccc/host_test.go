@@ -25,7 +25,7 @@ func TestHostLimits(t *testing.T) {
 	}{{0, 1}, {999_999, 1}, {1_000_000, 1}, {3_000_000, 0.25}, {4_750_000, 0.00390625}, {4_750_001, 0.001}, {1 << 40, 0.001}} {
 		require.Equal(t, c.want, l.Factor(c.backlog), "backlog %d", c.backlog)
 	}
-	require.Equal(t, 0.001, HostLimits{}.Factor(5), "no limits set: as slow as it gets, never a division by zero")
+	require.Equal(t, 1.0, HostLimits{}.Factor(5), "the default, without a division by zero")
 	require.Equal(t, 0.001, HostLimits{Low: 5, High: 9, Full: 5}.Factor(7))
 	require.Equal(t, 0.001, HostLimits{Low: 1, High: 20, Full: 5}.Factor(15), "behind Full there is no room")
 }

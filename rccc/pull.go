@@ -176,7 +176,7 @@ func (p *Pace) TimeFor(n int64) int64 { return (n*p.quantum + QuantumBytes - 1) 
 
 // HostLimits are the backlogs of the way into host memory, in bytes, that slow
 // credit: full speed up to Low, a thousandth above High, falling with the square
-// of the room left below Full in between.
+// of the room left below Full in between. The zero value stands for [DefaultHostLimits].
 type HostLimits struct{ Low, High, Full int64 }
 
 // DefaultHostLimits returns the limits of the simulator.
@@ -187,6 +187,9 @@ func DefaultHostLimits() HostLimits {
 // Factor returns the rate factor for a backlog, to be combined with further
 // factors by min and passed to [Receiver.SetFactor].
 func (l HostLimits) Factor(backlog int64) float64 {
+	if l == (HostLimits{}) {
+		l = DefaultHostLimits()
+	}
 	switch {
 	case backlog < l.Low:
 		return 1
