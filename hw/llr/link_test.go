@@ -362,7 +362,10 @@ func TestTransmitterRules(t *testing.T) {
 	_, v = tx.Offer(0, Frame{Size: 1})
 	require.Equal(t, VerdictPlain, v, "best effort until the receiver has answered")
 
-	for _, c := range []Config{{}, {ReplayTimer: 1, OutstandingFrames: half + 1}, {ReplayTimer: 1, OutstandingBytes: -1}} {
+	for _, c := range []Config{
+		{}, {ReplayTimer: 1, OutstandingFrames: half + 1}, {ReplayTimer: 1, OutstandingBytes: -1},
+		{ReplayTimer: 1, Init: BehaviorDiscard + 1}, {ReplayTimer: 1, Flush: BehaviorDiscard + 1},
+	} {
 		_, err := NewTransmitter(c)
 		require.ErrorIs(t, err, ErrConfig)
 	}
@@ -370,6 +373,35 @@ func TestTransmitterRules(t *testing.T) {
 	require.ErrorIs(t, err, ErrConfig)
 	require.Equal(t, "REPLAY SEND_NACK bad wait DISCARD",
 		stateReplay.String()+" "+receiverSendNACK.String()+" "+ArrivalBad.String()+" "+VerdictWait.String()+" "+BehaviorDiscard.String())
+}
+
+// A frame lost before the link started anew was never seen by the receiver, which acknowledges it
+// all the same with the next frame.
+func TestStartAnew(t *testing.T) {
+	tx, err := NewTransmitter(Config{ReplayTimer: 100})
+	require.NoError(t, err)
+	rx := newReceiver(t)
+	start := func(now int64) {
+		t.Helper()
+		tx.Start(now)
+		x, ok := tx.Set(now)
+		require.True(t, ok)
+		rx.Receive(&x)
+		x, ok = rx.Set(now)
+		require.True(t, ok)
+		tx.Receive(now, &x)
+	}
+	start(0)
+	_, v := tx.Offer(10, Frame{Handle: 7})
+	require.Equal(t, VerdictNumbered, v)
+	start(20)
+	require.EqualValues(t, 1, tx.Stats().Dropped)
+	h, ok := tx.Freed()
+	require.True(t, ok, "at once")
+	require.EqualValues(t, 7, h)
+	_, v = tx.Offer(30, Frame{Handle: 8})
+	require.Equal(t, VerdictNumbered, v)
+	require.EqualValues(t, 130, tx.Deadline(), "the replay timer runs for the new frame")
 }
 
 func newReceiver(t *testing.T) *Receiver {
