@@ -18,11 +18,18 @@ func (c *Config) ideal(f *Flow) link.Ps {
 		last += link.Serialization(size, h.rate) + h.latency
 		back += link.Serialization(HeaderBytes, h.rate) + h.latency
 	}
+	// At the last link the full packets come one behind the other, until full.
+	first, short := full-link.Ps(before)*pace, link.Serialization(size, c.hostRate())
 	switch {
-	case before > 1, before == 1 && len(way) == 2:
-		last = max(last, full+link.Serialization(size, c.hostRate()))
-	case before == 1:
-		last = max(last, full)
+	case before == 0:
+	case len(way) == 2: // one path
+		last = full + short
+	case last <= first: // the last packet has overtaken all
+		last = full
+	case last-short < first: // and has all of them wait
+		last += full - first
+	default:
+		last = max(last, full+short)
 	}
 	return last + back
 }

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -48,12 +50,12 @@ func (o *options) node() node.Options {
 	}
 }
 
-// withPort puts -port to an address without a port.
+// withPort puts -port to an address, or a name, without a port.
 func (o *options) withPort(address string) string {
-	if a, err := netip.ParseAddr(address); err == nil {
-		return net.JoinHostPort(a.String(), strconv.Itoa(int(o.port)))
+	if _, _, err := net.SplitHostPort(address); err == nil {
+		return address
 	}
-	return address
+	return net.JoinHostPort(address, strconv.Itoa(int(o.port)))
 }
 
 // serve is the far end, until stopped.
@@ -86,14 +88,18 @@ func (o *options) serve(r *report, stop <-chan struct{}) error {
 
 // answer answers requests in turn with as many bytes.
 func (o *options) answer(ctx context.Context, n *node.Node) error {
-	buffer := make([]byte, min(o.message, 1<<20))
+	buffer := make([]byte, min(o.message, askMax))
 	question, answer := &node.Op{}, &node.Op{}
 	again := func(*node.Op) {
 		*question = node.Op{Kind: node.OpRecv, Tag: askTag, Data: buffer, Done: question.Done}
 		_ = n.Start(ctx, question) // after Close it ends at once
 	}
 	question.Done = func(q *node.Op) {
-		if q.Err != nil {
+		if errors.Is(q.Err, node.ErrClosed) {
+			return
+		}
+		if q.Err != nil { // such as a request longer than the buffer
+			again(nil)
 			return
 		}
 		*answer = node.Op{Kind: node.OpSend, Peer: q.Peer, Tag: answerTag, Data: buffer[:q.N], Done: again}
@@ -243,24 +249,54 @@ func (f *flow) run(o *options, moved *atomic.Int64, stop <-chan struct{}) {
 	f.result.Took = time.Since(began)
 }
 
-// askAll sends requests and waits for the answers.
+// askMax is the longest message of -ask, bytes: what the far end has room for.
+const askMax = 1 << 20
+
+// answerWait is how long an answer may take.
+const answerWait = 10 * time.Second
+
+// askAll sends requests and waits for the answers, but no longer than for the request's failure, or for
+// stop.
 func (f *flow) askAll(ctx context.Context, j stream.Job, moved *atomic.Int64, stop <-chan struct{}) error {
 	began, data, back := time.Now(), make([]byte, j.Message), make([]byte, j.Message)
-	asked := make(chan struct{}, 1)
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	go func() {
+		select {
+		case <-stop:
+			giveUp()
+		case <-ctx.Done():
+		}
+	}()
+	late := time.AfterFunc(answerWait, giveUp)
+	defer late.Stop()
+	asked := make(chan error, 1)
 	question, answer := &node.Op{}, &node.Op{}
 	for !j.Over(began, f.result.Bytes, stop) {
 		at := time.Now()
-		*question = node.Op{Kind: node.OpSend, Peer: f.peer, Tag: askTag, Data: data, Done: func(*node.Op) { asked <- struct{}{} }}
+		late.Reset(answerWait)
+		*question = node.Op{Kind: node.OpSend, Peer: f.peer, Tag: askTag, Data: data, Done: func(q *node.Op) {
+			if asked <- q.Err; q.Err != nil {
+				giveUp()
+			}
+		}}
 		if err := f.node.Start(ctx, question); err != nil {
 			return err
 		}
 		answer.Kind, answer.Peer, answer.Tag, answer.Data = node.OpRecv, f.peer, answerTag, back
-		if err := f.node.Do(ctx, answer); err != nil {
-			return err
+		err := f.node.Do(ctx, answer)
+		select {
+		case <-stop:
+			return nil // the last answer is not worth a wait
+		default:
 		}
-		<-asked
-		if question.Err != nil {
-			return question.Err
+		if err == nil {
+			err = <-asked
+		} else if len(asked) > 0 {
+			err = cmp.Or(<-asked, fmt.Errorf("no answer within %v: %w", answerWait, err))
+		}
+		if err != nil {
+			return err
 		}
 		f.result.Note(j.Message, time.Since(at))
 		moved.Add(j.Message)
@@ -340,6 +376,7 @@ func (o *options) serveTCP(r *report, stop <-chan struct{}) error {
 		return fmt.Errorf("-listen %s: %w", o.listen, err)
 	}
 	defer l.Close()
+	var moved atomic.Int64
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -348,11 +385,23 @@ func (o *options) serveTCP(r *report, stop <-chan struct{}) error {
 			}
 			go func() {
 				defer c.Close()
-				_ = stream.Serve(c)
+				_ = stream.Serve(counted{c, &moved})
 			}()
 		}
 	}()
 	r.listening(l.Addr())
-	r.watch(o, stop, func() int64 { return 0 })
+	r.watch(o, stop, moved.Load)
 	return nil
+}
+
+// counted is a connection that counts the bytes read.
+type counted struct {
+	net.Conn
+	moved *atomic.Int64
+}
+
+func (c counted) Read(b []byte) (n int, err error) {
+	n, err = c.Conn.Read(b)
+	c.moved.Add(int64(n))
+	return n, err
 }

@@ -77,6 +77,7 @@ type host struct {
 	packets, marked int64              // received; of these with a mark
 	placed          map[pdc.Addr]int64 // payload bytes, by source
 	first, last     int64              // when some were placed
+	atFirst         int64              // payload bytes that were placed then
 	more            bool               // may go than has gone
 }
 
@@ -167,7 +168,9 @@ func (h *host) place(now int64, from pdc.Addr, n int) {
 	if len(h.placed) == 0 {
 		h.first = now
 	}
-	h.last = now
+	if h.last = now; now == h.first {
+		h.atFirst += int64(n)
+	}
 	h.placed[from] += int64(n)
 }
 

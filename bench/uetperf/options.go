@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -155,6 +156,8 @@ func (o *options) check(f *flag.FlagSet) error {
 		return o.misplaced(f)
 	case !cc:
 		return fmt.Errorf("-cc %q, want nscc, rccc, both or none", o.cc)
+	case o.ask && o.proto == "uet" && o.message > askMax:
+		return fmt.Errorf("-message is %d, want at most %d bytes with -ask", o.message, askMax)
 	case o.six && o.senders > 1:
 		return errors.New("-6 allows one sender")
 	}
@@ -201,17 +204,36 @@ func (o *options) misplaced(f *flag.FlagSet) (err error) {
 				err = fmt.Errorf("-%s is of the bottleneck, which -listen, -connect and -compare do not have", g.Name)
 			}
 		case "port", "proto":
-			if o.isSelf() {
+			if o.listen+o.connect == "" {
 				err = fmt.Errorf("-%s goes with -listen or -connect", g.Name)
 			}
 		case "from", "P", "R":
 			if o.connect == "" {
 				err = fmt.Errorf("-%s goes with -connect", g.Name)
 			}
+		case "shards":
+			if o.listen == "" {
+				err = fmt.Errorf("-%s goes with -listen", g.Name)
+			}
+		case "rounds":
+			if o.compare == "" {
+				err = fmt.Errorf("-%s goes with -compare", g.Name)
+			}
+		case "bytes":
+			if o.listen+o.compare != "" {
+				err = fmt.Errorf("-%s changes nothing with -listen and -compare", g.Name)
+			}
+		case "paths", "rate", "rtt", "cwnd", "i":
+			if o.compare != "" {
+				err = fmt.Errorf("-%s changes nothing with -compare", g.Name)
+			}
 		case "ask":
 			if o.isSelf() {
 				err = fmt.Errorf("-%s goes with -listen, -connect or -compare", g.Name)
 			}
+		}
+		if o.proto == "tcp" && slices.Contains([]string{"from", "shards", "cc", "mtu", "paths", "rate", "rtt", "cwnd"}, g.Name) {
+			err = fmt.Errorf("-%s goes with -proto uet", g.Name)
 		}
 	})
 	return err

@@ -125,11 +125,11 @@ func (r *relay) print(w io.Writer, took int64) {
 // meanQueue is the mean queue found by a packet, bytes.
 func (r *relay) meanQueue() int64 { return r.waiting / max(r.seen, 1) }
 
-// print says how fast data came from the first packet to the last.
+// print says how fast data came behind the first packet, whose own time is not known.
 func (h *host) print(w io.Writer) {
 	s := h.PDS().Stats()
 	fmt.Fprintf(w, "target: %s Mb/s, %.1f MB; %d packets, %.1f%% marked, %d twice\n",
-		megabits(h.total(), h.last-h.first), float64(h.total())/1e6, h.packets, percent(h.marked, h.packets), s.Duplicates)
+		megabits(h.total()-h.atFirst, h.last-h.first), float64(h.total())/1e6, h.packets, percent(h.marked, h.packets), s.Duplicates)
 }
 
 // total is the payload bytes of all sources.

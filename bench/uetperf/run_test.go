@@ -100,32 +100,39 @@ func TestIntervals(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"x":                              "unexpected argument",
-		"-listen 127.0.0.1 -connect ::1": "exclude each other",
-		"-compare tcp -connect ::1":      "exclude each other",
-		"-compare sctp":                  `-compare "sctp"`,
-		"-connect ::1 -proto sctp":       `-proto "sctp"`,
-		"-cc tcp":                        `-cc "tcp"`,
-		"-senders 33":                    "-senders is 33",
-		"-6 -senders 2":                  "one sender",
-		"-mtu 1500":                      "1500",
-		"-mtu 1":                         "-mtu is 1, want 1024 to 8192 payload bytes of a packet",
-		"-paths 257":                     "-paths is 257, want 1 to 256 entropy values",
-		"-depth 64 -message 33554432":    "-depth x -message is 2147483648, want 1 to 1073741824 bytes",
-		"-depth 65":                      "-depth is 65, want 1 to 64 messages",
-		"-bytes 0":                       "-bytes is 0, want 1 to 9223372036854775807 bytes",
-		"-delay 2s":                      "-delay is 2s, want 0s to 1s of one direction",
-		"-rtt -1s":                       "-rtt is -1s, want 0s to 1s of round trip",
-		"-seconds -1":                    "-seconds is -1, want 0 to 1e+06 s",
-		"-rate 1":                        "-rate is 1, want 100000 to 1e+12 bits a second",
-		"-compare tcp -rounds 0":         "-rounds is 0, want 1 to 1000 rounds",
-		"-listen 127.0.0.1 -senders 2":   "-senders is of the bottleneck",
-		"-port 5000":                     "-port goes with",
-		"-from 127.0.0.1":                "-from goes with",
-		"-P 3":                           "-P goes with",
-		"-ask":                           "-ask goes with",
-		"-i -1":                          `invalid value "-1" for flag -i: -1s, want 0 to 1h`,
-		"-connect 127.0.0.1":             "set -from to another address",
+		"x":                                  "unexpected argument",
+		"-listen 127.0.0.1 -connect ::1":     "exclude each other",
+		"-compare tcp -connect ::1":          "exclude each other",
+		"-compare sctp":                      `-compare "sctp"`,
+		"-connect ::1 -proto sctp":           `-proto "sctp"`,
+		"-cc tcp":                            `-cc "tcp"`,
+		"-senders 33":                        "-senders is 33",
+		"-6 -senders 2":                      "one sender",
+		"-mtu 1500":                          "1500",
+		"-mtu 1":                             "-mtu is 1, want 1024 to 8192 payload bytes of a packet",
+		"-paths 257":                         "-paths is 257, want 1 to 256 entropy values",
+		"-depth 64 -message 33554432":        "-depth x -message is 2147483648, want 1 to 1073741824 bytes",
+		"-depth 65":                          "-depth is 65, want 1 to 64 messages",
+		"-bytes 0":                           "-bytes is 0, want 1 to 9223372036854775807 bytes",
+		"-delay 2s":                          "-delay is 2s, want 0s to 1s of one direction",
+		"-rtt -1s":                           "-rtt is -1s, want 0s to 1s of round trip",
+		"-seconds -1":                        "-seconds is -1, want 0 to 1e+06 s",
+		"-rate 1":                            "-rate is 1, want 100000 to 1e+12 bits a second",
+		"-compare tcp -rounds 0":             "-rounds is 0, want 1 to 1000 rounds",
+		"-listen 127.0.0.1 -senders 2":       "-senders is of the bottleneck",
+		"-port 5000":                         "-port goes with",
+		"-from 127.0.0.1":                    "-from goes with",
+		"-P 3":                               "-P goes with",
+		"-ask":                               "-ask goes with",
+		"-connect ::1 -ask -message 1048577": "want at most 1048576 bytes with -ask",
+		"-shards 2":                          "-shards goes with -listen",
+		"-rounds 2":                          "-rounds goes with -compare",
+		"-listen 127.0.0.1 -bytes 9":         "-bytes changes nothing with -listen",
+		"-compare tcp -rate 1e9":             "-rate changes nothing with -compare",
+		"-compare tcp -proto tcp":            "-proto goes with -listen or -connect",
+		"-listen ::1 -proto tcp -mtu 0":      "-mtu goes with -proto uet",
+		"-i -1":                              `invalid value "-1" for flag -i: -1s, want 0 to 1h`,
+		"-connect 127.0.0.1":                 "set -from to another address",
 		"-connect 127.0.0.2 -from 127.0.0.1 -P 2": "one address is one flow",
 		"-listen 0.0.0.0":                         "want an address of one interface",
 		"-connect 127.0.0.1 -from fe80::1%x":      "",
@@ -135,6 +142,19 @@ func TestRunRefuses(t *testing.T) {
 		require.Contains(t, errs.String(), want, args)
 	}
 	require.Zero(t, run([]string{"-h"}, io.Discard, io.Discard))
+}
+
+// A request that the far end has no room for failed unseen, while its answer was awaited for ever.
+func TestAskTooMuch(t *testing.T) {
+	_, lines := startChild(t, "-listen 127.0.0.1:0 -i 0 -message 2000")
+	line, err := lines.ReadString('\n')
+	require.NoError(t, err)
+	at := strings.TrimPrefix(strings.TrimSpace(line), "listening at ")
+	var out, errs bytes.Buffer
+	require.Equal(t, 1, run(strings.Fields("-i 0 -ask -message 9000 -bytes 9000 -connect "+at), &out, &errs))
+	require.Contains(t, out.String()+errs.String(), "send with "+at)
+	out.Reset()
+	require.Zero(t, run(strings.Fields("-i 0 -ask -message 2000 -bytes 9000 -connect "+at), &out, &errs), "the far end goes on")
 }
 
 // Rounds beside TCP: each ends with figures of both, and the last line is the ratio.

@@ -62,10 +62,9 @@
 //
 // Runs of one command, for each word of -cc and each seed, are made side by side on -workers
 // goroutines, and a run of a fabric of 256 hosts or more uses several goroutines by default: the
-// fabric is simulated in parts, by pod or by leaf. A schedule of -goal is, too, unless endpoints, -loss,
-// -reorder or a slow memory carry it out: there the end of a message is not certain before it
-// comes, and starts others at any host at the same time. All output is the same byte by byte for any
-// number of workers.
+// fabric is simulated in parts, by pod or by leaf. A schedule of -goal is, too, but with -node light alone:
+// with endpoints the end of a message is not certain before it comes, and starts others at any host at
+// the same time. All output is the same byte by byte for any number of workers.
 //
 // With several runs, the file of -pcap, -trace, -qlog or -perfetto is the last run's. The files of
 // earlier runs are kept in the same folder with the name of the run in front of the ending, as in

@@ -234,7 +234,10 @@ func TestNothingIsLostUnderErrors(t *testing.T) {
 			}
 			l.acks = func(Set) bool { return rnd.Float64() >= rate }
 			l.run(1e10)
-			l.whole(3000)
+			require.Len(t, l.freed, 3000)
+			l.damage, l.acks, l.left = nil, nil, 1 // where damage to a frame that had come was the last, nothing else ends the wait
+			l.run(2e10)
+			l.whole(3001)
 		}
 	}
 }
@@ -362,7 +365,10 @@ func TestTransmitterRules(t *testing.T) {
 	_, v = tx.Offer(0, Frame{Size: 1})
 	require.Equal(t, VerdictPlain, v, "best effort until the receiver has answered")
 
-	for _, c := range []Config{{}, {ReplayTimer: 1, OutstandingFrames: half + 1}, {ReplayTimer: 1, OutstandingBytes: -1}} {
+	for _, c := range []Config{
+		{}, {ReplayTimer: 1, OutstandingFrames: half + 1}, {ReplayTimer: 1, OutstandingBytes: -1},
+		{ReplayTimer: 1, Init: BehaviorDiscard + 1}, {ReplayTimer: 1, Flush: BehaviorDiscard + 1},
+	} {
 		_, err := NewTransmitter(c)
 		require.ErrorIs(t, err, ErrConfig)
 	}
@@ -370,6 +376,60 @@ func TestTransmitterRules(t *testing.T) {
 	require.ErrorIs(t, err, ErrConfig)
 	require.Equal(t, "REPLAY SEND_NACK bad wait DISCARD",
 		stateReplay.String()+" "+receiverSendNACK.String()+" "+ArrivalBad.String()+" "+VerdictWait.String()+" "+BehaviorDiscard.String())
+}
+
+// A frame lost before the link started anew was never seen by the receiver, which acknowledges it
+// all the same with the next frame.
+func TestStartAnew(t *testing.T) {
+	tx, err := NewTransmitter(Config{ReplayTimer: 100})
+	require.NoError(t, err)
+	rx := newReceiver(t)
+	start := func(now int64) {
+		t.Helper()
+		tx.Start(now)
+		x, ok := tx.Set(now)
+		require.True(t, ok)
+		rx.Receive(&x)
+		x, ok = rx.Set(now)
+		require.True(t, ok)
+		tx.Receive(now, &x)
+	}
+	start(0)
+	_, v := tx.Offer(10, Frame{Handle: 7})
+	require.Equal(t, VerdictNumbered, v)
+	start(20)
+	require.EqualValues(t, 1, tx.Stats().Dropped)
+	h, ok := tx.Freed()
+	require.True(t, ok, "at once")
+	require.EqualValues(t, 7, h)
+	_, v = tx.Offer(30, Frame{Handle: 8})
+	require.Equal(t, VerdictNumbered, v)
+	require.EqualValues(t, 130, tx.Deadline(), "the replay timer runs for the new frame")
+}
+
+// All frames have come, the last again and damaged, and the NACK was lost: the transmitter, with all that
+// may be outstanding, sent the same frames again for ever, and the receiver waited for a new one.
+func TestLostNACKOfNoFrame(t *testing.T) {
+	rx := newReceiver(t)
+	rx.Receive(&Set{Type: TypeInit})
+	_, ok := rx.Set(0)
+	require.True(t, ok)
+	require.True(t, rx.Frame(0, 0, ArrivalGood))
+	x, ok := rx.Set(1)
+	require.True(t, ok)
+	require.Equal(t, Set{Type: TypeACK}, x, "lost")
+	require.False(t, rx.Frame(10, 0, ArrivalBad))
+	x, ok = rx.Set(10)
+	require.True(t, ok)
+	require.Equal(t, Set{Type: TypeNACK}, x, "lost, too")
+	require.False(t, rx.Frame(20, 0, ArrivalGood))
+	require.EqualValues(t, 21, rx.Deadline(20))
+	x, ok = rx.Set(21)
+	require.True(t, ok)
+	require.Equal(t, Set{Type: TypeACK}, x)
+	_, ok = rx.Set(22)
+	require.False(t, ok)
+	require.True(t, rx.Frame(30, 1, ArrivalGood))
 }
 
 func newReceiver(t *testing.T) *Receiver {

@@ -16,7 +16,7 @@ const (
 	receiverOff      receiverState = iota // no LLR_INIT has come
 	receiverSendACKs                      // in sequence
 	receiverSendNACK                      // a NACK is due
-	receiverNACKSent                      // silent until the missing frame comes
+	receiverNACKSent                      // until the missing frame comes only duplicates are answered
 )
 
 var receiverNames = [...]string{"OFF", "SEND_ACKS", "SEND_NACK", "NACK_SENT"}
@@ -93,7 +93,7 @@ func (r *Receiver) Frame(now int64, s Seq, how Arrival) (deliver bool) {
 		return true
 	case how != ArrivalBad && d < 0:
 		r.stats.Duplicate++
-		if r.ackAt == never && r.state == receiverSendACKs { // the acknowledgement may be lost
+		if r.ackAt == never && r.state != receiverSendNACK { // the acknowledgement may be lost, or the NACK of a frame not sent yet
 			r.ackAt = deadline.After(now, r.spacing)
 		}
 	default:
@@ -125,7 +125,7 @@ func (r *Receiver) Set(now int64) (Set, bool) {
 		r.state, r.ackAt = receiverNACKSent, never
 		r.stats.NACKs++
 		return Set{Type: TypeNACK, Seq: r.next.add(-1)}, true
-	case r.state == receiverSendACKs && now >= r.ackAt:
+	case r.ackAt != never && now >= r.ackAt:
 		r.ackAt = never
 		return Set{Type: TypeACK, Seq: r.next.add(-1)}, true
 	}

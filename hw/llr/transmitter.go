@@ -57,6 +57,8 @@ func (c *Config) validate() error {
 		check.AtLeast(ErrConfig, "OutstandingBytes", c.OutstandingBytes, 1),
 		check.AtLeast(ErrConfig, "ReplayTimer", c.ReplayTimer, 1),
 		check.AtLeast(ErrConfig, "DataAge", c.DataAge, 1),
+		check.Range(ErrConfig, "Init", c.Init, 0, BehaviorDiscard),
+		check.Range(ErrConfig, "Flush", c.Flush, 0, BehaviorDiscard),
 		check.AtLeast(ErrConfig, "InitSpacing", c.InitSpacing, 1),
 	)
 }
@@ -154,8 +156,10 @@ func (t *Transmitter) outstanding() int { return t.next.add(-1).diff(t.acked) }
 
 func (t *Transmitter) at(s Seq) *kept { return &t.ring[int(s)&(len(t.ring)-1)] }
 
-// Start begins to number frames as soon as the receiver has echoed an LLR_INIT.
+// Start begins to number frames as soon as the receiver has echoed an LLR_INIT. Outstanding frames
+// are dropped: from then on the receiver acknowledges later frames alone.
 func (t *Transmitter) Start(now int64) {
+	t.drop()
 	t.state, t.timer, t.replays = stateInit, now, 0
 }
 

@@ -148,13 +148,23 @@ func (d *Domain) Drop(an uint8) {
 }
 
 // Use seals with key slot an from now on. The second slot still opens packets of others, until
-// dropped or loaded. The error is [ErrKey].
+// dropped or loaded. The errors are [ErrKey] and [ErrReuse]: a key in both slots seals with the
+// counters of each only if the counters of one end below the first of the other.
 func (d *Domain) Use(an uint8) error {
 	if an > 1 || !d.slots[an].set {
 		return ErrKey
 	}
+	if d.slots[an].repeats(&d.slots[1-an]) {
+		return fmt.Errorf("%w: from %d on in slot %d", ErrReuse, d.slots[1-an].key.First, 1-an)
+	}
 	d.using, d.out = int8(an), sender{}
 	return nil
+}
+
+// repeats reports whether s would come to counters with which o has sealed under the same key.
+func (s *slot) repeats(o *slot) bool {
+	return o.set && o.key.Secret == s.key.Secret && o.key.Epoch == s.key.Epoch &&
+		o.key.First < o.next && s.next < o.next && o.key.First <= s.key.Limit
 }
 
 // Counter returns the counter of the next packet sealed with key slot an: the value to store,

@@ -157,6 +157,30 @@ func TestLoadRefusesAKeyBelowItsCounter(t *testing.T) {
 	require.NoError(t, d.Load(1, Key{Secret: secret, Epoch: 1}), "another epoch makes other nonces")
 }
 
+// One key in both slots sealed with each counter twice: the slot is no part of the nonce.
+func TestUseRefusesCountersOfTheOtherSlot(t *testing.T) {
+	seal := func(d *Domain, n int) {
+		for range n {
+			require.NoError(t, d.Seal(packet4(1, 2, 12, 9), 0))
+		}
+	}
+	for _, first := range []uint64{0, 2} {
+		d := member(t, Config{Mode: ModeDirect}, Key{Secret: secret})
+		require.NoError(t, d.Load(1, Key{Secret: secret, First: first}))
+		seal(d, 3)
+		require.ErrorIs(t, d.Use(1), ErrReuse)
+		seal(d, 1) // as before
+		require.EqualValues(t, 4, d.Counter(0))
+	}
+	d := member(t, Config{Mode: ModeDirect}, Key{Secret: secret, Limit: 9})
+	require.NoError(t, d.Load(1, Key{Secret: secret, First: 10}))
+	seal(d, 3)
+	require.NoError(t, d.Use(1))
+	seal(d, 3)
+	require.NoError(t, d.Use(0), "the ranges have no counter in common")
+	seal(d, 3)
+}
+
 func TestCountersEnd(t *testing.T) {
 	d := member(t, Config{Mode: ModeCluster}, Key{Secret: secret, First: 1<<48 - 2})
 	p := packet4(1, 2, 12, 9)

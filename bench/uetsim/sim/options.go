@@ -208,6 +208,8 @@ func (o *options) applies(name string) error {
 		return fmt.Errorf("-%s needs -series", name)
 	case !o.workload() && slices.Contains(o.chosen.ignores, name):
 		return fmt.Errorf("-%s changes nothing in scenario %s", name, o.scenario)
+	case name == "reroute" && !o.given["fail"] && o.matrix == "" && o.scenario != "failure": // a matrix may have dead links
+		return errors.New("-reroute needs -fail")
 	case o.workload() && name == "first-credit" && !strings.Contains(o.cc, "rccc") && !strings.Contains(o.cc, "both"):
 		return errors.New("-first-credit needs -cc rccc or both")
 	}

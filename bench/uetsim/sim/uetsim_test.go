@@ -299,6 +299,7 @@ func TestFailuresSetTheStatus(t *testing.T) {
 		{"topology alone", []string{"-topo", bad}, 2, "-topo needs -matrix"},
 		{"scenario and matrix", []string{"-scenario", "incast", "-matrix", one}, 2, "exclude each other"},
 		{"a scenario compares what it likes", []string{"-scenario", "incast", "-cc", "rccc"}, 2, "-cc needs -matrix"},
+		{"nothing fails", []string{"-scenario", "link", "-reroute", "5"}, 2, "-reroute needs -fail"},
 		{"a topology has its own speed", []string{"-matrix", one, "-topo", bad, "-speed", "400"}, 2, "-speed and -topo exclude each other"},
 		{"packets of a model", []string{"-scenario", "hol", "-pcap", bad}, 2, "-pcap changes nothing in scenario hol"},
 		{"credit that nobody grants", []string{"-first-credit", "9000"}, 2, "-first-credit changes nothing in scenario incast"},
