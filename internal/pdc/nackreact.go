@@ -226,11 +226,39 @@ func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at in
 	}
 	if n.Code.IsTrimmed() {
 		pkt.sends = pkt.sends.Refused()
+		at = max(at, rec.hold(now, p, off, now-pkt.sentAt))
 	}
 	pkt.rtos = 0 // the peer answers: no reason to back off
 	rec.source.takeBack(now, p, off, at, n)
 	rec.source.wakeAt(now, p)
 	return nil
+}
+
+// hold returns the earliest time for a packet trimmed after so long a trip. If that is the lowest packet, and was
+// trimmed before without progress of p, p holds all data for a random time: up to a quarter of the time that the
+// lowest packet has been trimmed for, and NACK_Retx_Time. A window of one packet in a round trip, the smallest, is
+// too much for a path that more share than fit, and packets that come in step with the others' may never find room.
+// A quarter: the path idles for no longer when the others have ended. Half of that time counts for the next
+// packet, less the time without trims.
+//
+// The specification has the packet sent at once each time.
+func (rec *recovery) hold(now int64, p *PDC, off uint32, trip int64) int64 {
+	s := &rec.mem.shortage[p.slot()]
+	if off != p.tx.base {
+		return s.held
+	}
+	if moved := p.tx.base + p.tx.cack + p.tx.next; moved != s.trimOf {
+		s.trimOf, s.trimmed = moved, max(s.trimmed-(now-trip-s.held), 0)/2
+	} else {
+		s.trimmed += max(trip, 0)
+	}
+	if most := min(s.trimmed/4, rec.p.c.NackRetxTime); most > 0 {
+		wait := int64(rec.start.random() % uint64(most))
+		s.trimmed += wait
+		s.held = deadline.After(now, wait)
+		*p.tx.rtxAt(rec.mem) = s.held
+	}
+	return s.held
 }
 
 // refused gives p up after the most refusals of a packet. After NACKs that a stranger could send
@@ -271,6 +299,10 @@ type shortage struct {
 	code pds.NackCode // of the last refusal for want of memory
 	told bool         // the layer above tells of its peer's room, see [Manager.Hasten]
 	nack pds.NackCode // of any kind: the last refusal of a packet refused too often
+
+	held    int64  // no data goes before, see recovery.hold
+	trimmed int64  // for how long the lowest packet has been trimmed, ns
+	trimOf  uint32 // a number changed by progress of the PDC, of the last trim
 
 	renumbered uint8 // how often a Start_PSN was left for another
 
