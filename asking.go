@@ -50,6 +50,8 @@ type asking struct {
 	limited bool   // size has kept a packet back in the present round
 	scarce  bool   // peer has
 	fast    bool   // the last round met no queue: this one grows by what arrives
+	keeps   bool   // the peer has refused for want of room to keep answers
+	kept    uint16 // of spare, and not free yet: the peer keeps these answers until a CLEAR tells of their arrival
 
 	beside pdc.Handle // the last PDC beside, see source.beside
 }
@@ -82,9 +84,9 @@ func (a *asking) room(units uint32) uint32 {
 		return 0
 	}
 	n := (uint32(free) + units - 1) / units
-	if a.peer != 0 && a.open+n > a.peer {
+	if open := a.open + uint32(a.kept); a.peer != 0 && open+n > a.peer {
 		a.scarce = true
-		n = max(a.peer, a.open) - a.open
+		n = max(a.peer, open) - open
 	}
 	return n
 }
