@@ -189,7 +189,7 @@ func (x *receiver) refused(now int64) {
 	if rec := x.source.message(h); rec.handle == h && x.source.asks(rec).packets != 0 {
 		a := &x.source.asking[rec.pdc.ID()]
 		if x.res.Nack == pds.NackNoGtdDelAvail && !a.keeps {
-			a.keeps, a.spare = true, x.source.pds.Kept(rec.pdc)
+			a.keeps, a.spare = true, max(a.spare, x.source.pds.Kept(rec.pdc))
 		}
 		a.refuse(x.source.hasten(now, rec.pdc))
 	}

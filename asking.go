@@ -30,8 +30,12 @@ const firstAsked = 64 << 10 / askUnit
 // when the acknowledgement has arrived. After a pause without a refusal peer is raised, by one packet, and by
 // twice as many after a raise without a refusal; otherwise the next pause is twice as long.
 //
+// What a peer keeps until it hears that the answer has arrived, the responses of atomics, takes room there for
+// longer: a CLEAR tells of answers in order, so that room behind a packet without an answer is not free. Four hosts
+// with 3,000 atomics each took 28 times the ideal time where each answer counted as room.
+//
 // The specification bounds reads by PSNs alone, and has the peer refuse the rest
-// (NO_SES_MSG_AVAIL), each packet for NACK_Retx_Time.
+// (NO_SES_MSG_AVAIL, NO_GTD_DEL_AVAIL), each packet for NACK_Retx_Time.
 type asking struct {
 	size    uint32 // 0: nothing is known yet
 	asked   uint32

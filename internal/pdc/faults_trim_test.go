@@ -86,7 +86,7 @@ func TestFaultT4TrimmedAgainAndAgain(t *testing.T) {
 }
 
 // A sender all of whose packets are trimmed holds them together, for longer and longer, and never for more
-// than a quarter of the time that they have been trimmed for: the first was sent 84 times in the first
+// than a quarter of the time that they have been trimmed for: the first was sent 77 times in the first
 // millisecond, with all behind each time. Once the first gets through, the next goes at once.
 func TestFaultT4TrimmedHoldsThePDC(t *testing.T) {
 	g := established(t, pairConfig{Config: Config{Range: 128}, cwnd: 40_000})
