@@ -168,7 +168,10 @@ func (s *source) answered(now int64, h Handle, bytes uint32) {
 // many are left waiting.
 func (s *source) hasten(now int64, h pdc.Handle) (left uint32) {
 	a := &s.asking[h.ID()]
-	gone, left := s.pds.Hasten(now, h, a.spare)
+	if a.keeps {
+		a.kept = uint16(s.pds.Kept(h))
+	}
+	gone, left := s.pds.Hasten(now, h, a.spare-min(a.spare, uint32(a.kept)))
 	a.spare -= gone
 	return left
 }
@@ -184,8 +187,11 @@ func (x *receiver) refused(now int64) {
 	x.stats.Shortages++
 	h := msg.PacketHandle(x.res.Handle).Message()
 	if rec := x.source.message(h); rec.handle == h && x.source.asks(rec).packets != 0 {
-		left := x.source.hasten(now, rec.pdc)
-		x.source.asking[rec.pdc.ID()].refuse(left)
+		a := &x.source.asking[rec.pdc.ID()]
+		if x.res.Nack == pds.NackNoGtdDelAvail && !a.keeps {
+			a.keeps, a.spare = true, max(a.spare, x.source.pds.Kept(rec.pdc))
+		}
+		a.refuse(x.source.hasten(now, rec.pdc))
 	}
 }
 

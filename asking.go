@@ -30,8 +30,12 @@ const firstAsked = 64 << 10 / askUnit
 // when the acknowledgement has arrived. After a pause without a refusal peer is raised, by one packet, and by
 // twice as many after a raise without a refusal; otherwise the next pause is twice as long.
 //
+// What a peer keeps until it hears that the answer has arrived, the responses of atomics, takes room there for
+// longer: a CLEAR tells of answers in order, so that room behind a packet without an answer is not free. Four hosts
+// with 3,000 atomics each took 28 times the ideal time where each answer counted as room.
+//
 // The specification bounds reads by PSNs alone, and has the peer refuse the rest
-// (NO_SES_MSG_AVAIL), each packet for NACK_Retx_Time.
+// (NO_SES_MSG_AVAIL, NO_GTD_DEL_AVAIL), each packet for NACK_Retx_Time.
 type asking struct {
 	size    uint32 // 0: nothing is known yet
 	asked   uint32
@@ -50,6 +54,8 @@ type asking struct {
 	limited bool   // size has kept a packet back in the present round
 	scarce  bool   // peer has
 	fast    bool   // the last round met no queue: this one grows by what arrives
+	keeps   bool   // the peer has refused for want of room to keep answers
+	kept    uint16 // of spare, and not free yet: the peer keeps these answers until a CLEAR tells of their arrival
 
 	beside pdc.Handle // the last PDC beside, see source.beside
 }
@@ -82,9 +88,9 @@ func (a *asking) room(units uint32) uint32 {
 		return 0
 	}
 	n := (uint32(free) + units - 1) / units
-	if a.peer != 0 && a.open+n > a.peer {
+	if open := a.open + uint32(a.kept); a.peer != 0 && open+n > a.peer {
 		a.scarce = true
-		n = max(a.peer, a.open) - a.open
+		n = max(a.peer, open) - open
 	}
 	return n
 }
