@@ -470,12 +470,14 @@ func (rec *recovery) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	at := now
 	if r, i := p.tx.at(rec.mem, off); r.queued>>i&1 != 0 {
 		at = rec.mem.due(0, r, i)
-	} else {
-		pkt := rec.mem.record(r, i)
-		if int(pkt.nacks) >= rec.p.maxNacks {
+	} else if pkt := rec.mem.record(r, i); int(pkt.nacks) < rec.p.maxNacks {
+		pkt.nacks = min(pkt.nacks+1, nackForever)
+	} else { // the peer is there, and the way is full
+		tries := rec.source.shortage(now, p, p.tx.base+p.tx.cack)
+		if int(tries) > rec.p.maxShort {
 			return rec.refused(now, p, n)
 		}
-		pkt.nacks = min(pkt.nacks+1, nackForever)
+		at = deadline.After(now, rec.pause(p, tries-1))
 	}
 	went.wentTo, went.wentAt = gap, now
 	rec.source.rewind(now, p, off, at, n)

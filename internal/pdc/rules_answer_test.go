@@ -28,12 +28,24 @@ func TestNACKWithCCX(t *testing.T) {
 // Max_NACK_Retx_Cnt bounds how often a packet is gone back to.
 func TestRODGoesBackSoOften(t *testing.T) {
 	g := established(t, pairConfig{ordered: true, Config: Config{MaxNackRetx: 3, RTOInit: 1000 * ms}})
+	pause := int64(0)
 	g.submit(1, 2)
 	g.send(g.a)
 	for range 3 {
 		g.nack(pds.Nack{Code: pds.NackRODOOO, PSN: g.info(g.a).Base})
 		require.Len(t, g.send(g.a), 2)
 		g.wait(2 * ms)
+	}
+	for range 6 { // the peer is there: longer and longer pauses, as for a packet that switches trim
+		require.False(t, g.a.has(EventClosing, CauseNack))
+		at := g.now
+		g.nack(pds.Nack{Code: pds.NackRODOOO, PSN: g.info(g.a).Base})
+		require.Empty(t, g.send(g.a))
+		for len(g.send(g.a)) == 0 {
+			g.wait(1 * ms)
+		}
+		require.Greater(t, g.now-at, pause)
+		pause = g.now - at
 	}
 	g.nack(pds.Nack{Code: pds.NackRODOOO, PSN: g.info(g.a).Base})
 	require.True(t, g.a.has(EventClosing, CauseNack))
