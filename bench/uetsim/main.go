@@ -105,7 +105,7 @@
 //
 // validate exits with 1 if a bar was missed or an experiment has a mistake. Otherwise the command
 // exits with 1 if a transfer did not finish, a packet is unaccounted for, a claim of the scenario
-// does not hold though no flag changed the scenario, or a signal came, and with 2 if unable to run at all.
+// does not hold or a signal came, and with 2 if unable to run at all.
 package main
 
 import (

@@ -85,39 +85,6 @@ func TestFaultT4TrimmedAgainAndAgain(t *testing.T) {
 	}
 }
 
-// A sender all of whose packets are trimmed holds them together, for longer and longer, and never for more
-// than a quarter of the time that they have been trimmed for: the first was sent 77 times in the first
-// millisecond, with all behind each time. Once the first gets through, the next goes at once.
-func TestFaultT4TrimmedHoldsThePDC(t *testing.T) {
-	g := established(t, pairConfig{Config: Config{Range: 128}, cwnd: 40_000})
-	g.submit(1, 8)
-	start, last, sent, all, first := g.now, g.now, 0, 0, g.info(g.a).Next
-	for g.now-start < 1*ms {
-		ws := filterData(g.send(g.a))
-		for i, w := range ws {
-			all++
-			if (*view.Request)(w.b).PSN() == first {
-				require.LessOrEqual(t, g.now-last, (last-start)/4+12_000+5_000, "a round trip, and two steps of the timers")
-				last = g.now
-				sent++
-			}
-			ws[i].b, ws[i].trim = w.b[:pds.RequestLen], pds.NackTrimmed
-		}
-		if len(ws) > 0 {
-			g.giveAll(g.giveAll(ws))
-		}
-		g.wait(1_000)
-	}
-	require.Greater(t, sent, 12)
-	require.Less(t, sent, 30)
-	require.LessOrEqual(t, all, 8*sent)
-	for len(g.a.take(EventResponse, EventImplicit)) == 0 {
-		g.wait(1_000)
-		g.giveAll(g.giveAll(filterData(g.send(g.a))))
-	}
-	require.Less(t, g.now-last, int64(300_000))
-}
-
 func TestFaultT5TrimmedAndFullCopy(t *testing.T) {
 	for _, trimmedFirst := range []bool{true, false} {
 		g := established(t, pairConfig{})

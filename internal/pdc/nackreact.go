@@ -228,60 +228,11 @@ func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at in
 	if n.Code.IsTrimmed() {
 		pkt.sends = pkt.sends.Refused()
 	}
-	if n.Code.IsTrimmed() && at <= now {
-		at = rec.hold(now, p, off, now-pkt.sentAt)
-	} else {
-		rec.mem.shortage[p.slot()].trimmed = 0 // the packet got through, or waits for longer
-	}
 	pkt.rtos = 0 // the peer answers: no reason to back off
 	rec.source.takeBack(now, p, off, at, n)
 	rec.source.wakeAt(now, p)
 	return nil
 }
-
-// hold returns the earliest time for a packet trimmed after so long a trip. If that is the lowest packet, and was
-// trimmed before without progress of p, p holds all data for a random time: up to a quarter of the time that the
-// lowest packet has been trimmed for, and up to NACK_Retx_Time. A window of one packet in a round trip, the
-// smallest, is too much for a path that more share than fit, and packets in step with the others' may never find
-// room. A quarter: the path idles for no longer when the others have ended. Half of that time counts for the next
-// packet.
-//
-// The specification has the packet sent at once each time.
-func (rec *recovery) hold(now int64, p *PDC, off uint32, trip int64) int64 {
-	if off != p.tx.base {
-		return max(now, rec.mem.heldUntil(p))
-	}
-	s, unit := &rec.mem.shortage[p.slot()], rec.p.trimUnit()
-	if moved := uint8(p.tx.base + p.tx.next); moved != s.trimOf { // by two with a packet that got through, and another sent
-		s.trimmed >>= (moved - s.trimOf) / 2
-		s.trimOf = moved
-	} else {
-		s.trimmed = uint16(min(int64(s.trimmed)+max(trip/unit, 1), trimMost))
-	}
-	if s.trimmed != 0 {
-		wait := rec.start.random() % uint64(s.trimmed) * uint64(unit) / 4
-		s.trimmed = uint16(min(int64(s.trimmed)+int64(wait)/unit, trimMost))
-		now = deadline.After(now, int64(wait))
-		*p.tx.rtxAt(rec.mem) = now
-	}
-	return now
-}
-
-// heldUntil is the time until which a trimmed packet, the lowest of p, holds all data of p; 0: none does.
-func (m *memory) heldUntil(p *PDC) int64 {
-	if m.shortage[p.slot()].trimmed != 0 && p.tx.outstanding() {
-		if r, i := p.tx.at(m, p.tx.base); r.queued>>i&1 != 0 {
-			return m.due(0, r, i)
-		}
-	}
-	return 0
-}
-
-// trimMost is the longest time counted of trims: a quarter is NACK_Retx_Time.
-const trimMost = 1 << 14
-
-// trimUnit is the unit of shortage.trimmed, ns.
-func (p *Params) trimUnit() int64 { return max(4*p.c.NackRetxTime/trimMost, 1) }
 
 // refused gives p up after the most refusals of a packet. After NACKs that a stranger could send
 // the packet's time-outs decide instead.
@@ -323,9 +274,6 @@ type shortage struct {
 	nack pds.NackCode // of any kind: the last refusal of a packet refused too often
 
 	renumbered uint8 // how often a Start_PSN was left for another
-
-	trimOf  uint8  // a number changed by progress of the PDC, of the last trim
-	trimmed uint16 // for how long the lowest packet has been trimmed, see Params.trimUnit
 
 	wentTo pds.PSN // the missing PSN of the last ROD_OOO, or the PSN before a later NEW_START_PSN
 	wentAt int64   // when the NACK was obeyed

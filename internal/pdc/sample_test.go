@@ -73,7 +73,6 @@ func TestTrimmedCopiesLeaveTheNextOneUnambiguous(t *testing.T) {
 			for range trims {
 				ws[0].trim = pds.NackTrimmed
 				g.giveAll(g.giveAll(ws))
-				g.wait(100_000) // trimmed again the packet waits, see recovery.hold
 				ws = g.send(g.a)
 				require.Len(t, ws, 1)
 			}

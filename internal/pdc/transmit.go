@@ -90,9 +90,6 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 			off, again = lost, true
 		} else {
 			m.timer.schedule(p, now) // for packets queued later than the wake-up
-			if m.mem.heldUntil(p) > now {
-				return false
-			}
 		}
 	}
 	if !again && !w.mayStart() {

@@ -216,11 +216,10 @@ func (o *options) applies(name string) error {
 	return nil
 }
 
-// changed reports whether a flag makes a scenario's runs differ from the chapters', which hold with any
-// seed and on either node.
+// changed reports whether a flag makes a scenario's runs differ from the chapters'.
 func (o *options) changed() bool {
 	for name := range o.given {
-		if name != "seed" && name != "node" && slices.Contains(fabricFlags, name) && !slices.Contains(fileFlags, name) {
+		if name != "seed" && slices.Contains(fabricFlags, name) && !slices.Contains(fileFlags, name) {
 			return true
 		}
 	}

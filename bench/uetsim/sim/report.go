@@ -92,7 +92,7 @@ func (r *report) failed() (why []string) {
 		}
 	}
 	for _, c := range r.Claims {
-		if !c.OK && !r.o.changed() {
+		if !c.OK {
 			why = append(why, fmt.Sprintf("claim does not hold: %s: want %s, got %s", c.Text, c.Want, c.Got))
 		}
 	}
