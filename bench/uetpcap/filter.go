@@ -62,6 +62,9 @@ func parseTerm(word string) (Filter, error) {
 		}
 		places = append(places, i)
 	}
+	if hasValue && want == "" {
+		return nil, fmt.Errorf("%w: %s: no value", ErrFilter, word)
+	}
 	matches, err := matcher(want, hasValue)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrFilter, word, err)

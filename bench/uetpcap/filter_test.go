@@ -52,7 +52,7 @@ func TestFilter(t *testing.T) {
 	}
 	for s, want := range map[string]string{
 		"colour=red": `no field "colour", there are packet, time_s, src`, "": `no field ""`, "psn=9..5": "the lower one first", "psn=a..b": "numbers",
-		"type=ACK,,": "no field", "=": "no field",
+		"type=ACK,,": "no field", "=": "no field", "psn=": "no value", "psn!=": "no value",
 	} {
 		_, err := ParseFilter(s)
 		require.ErrorIs(t, err, ErrFilter)
