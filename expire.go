@@ -3,7 +3,6 @@
 package uetcc
 
 import (
-	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds/pdc"
@@ -85,7 +84,7 @@ func (s *source) expire(now int64, rec *message) {
 	h, p := rec.handle, rec.pdc
 	if rec.cause == pdc.CauseNone {
 		rec.cause = pdc.CauseMessageTimeout
-		if info, ok := s.pds.PDC(p); ok && s.lacksCredit(now, info.Context) {
+		if s.pds.Lacks(now, p) {
 			rec.cause = pdc.CauseNoCredit
 		}
 	}
@@ -100,16 +99,6 @@ func (s *source) expire(now int64, rec *message) {
 		s.pds.FailRUDI(uint64(h)<<32, c)
 	}
 	s.drain(now)
-}
-
-// lacksCredit reports whether data under a context waits for the peer's credit, or cells.
-func (s *source) lacksCredit(now int64, c ccc.Handle) bool {
-	x := s.cc.Context(c)
-	if x == nil {
-		return false
-	}
-	why := x.Decide(s.cc.Params(), now).Reason
-	return why == ccc.ReasonCredit || why == ccc.ReasonAlgorithm && s.cc.Params().TFC() != nil
 }
 
 // NextDeadline returns the time to call [Endpoint.Tick], and then [Endpoint.Transmit], ns; false if

@@ -153,12 +153,31 @@ func (rec *recovery) idle(now int64, p *PDC) {
 // idle, asking all the time, has lost the peer; so has a target that waits for cells, since who waits for
 // its data asks. An initiator's messages waiting for cells end by themselves.
 func (s *scheduler) denied(now int64, p *PDC) bool {
-	c := s.cc.Context(p.cc)
-	if c == nil || p.tx.done() {
+	if p.tx.done() {
 		return false
 	}
+	credit, cells := s.lacks(now, p)
+	return credit || cells && !p.is(flagInitiator)
+}
+
+// lacks reports whether data under the context of p waits for the peer's credit, or for cells there.
+func (s *scheduler) lacks(now int64, p *PDC) (credit, cells bool) {
+	c := s.cc.Context(p.cc)
+	if c == nil {
+		return false, false
+	}
 	why := c.Decide(s.cc.Params(), now).Reason
-	return why == ccc.ReasonCredit || why == ccc.ReasonAlgorithm && s.cc.Params().TFC() != nil && !p.is(flagInitiator)
+	return why == ccc.ReasonCredit, why == ccc.ReasonAlgorithm && s.cc.Params().TFC() != nil
+}
+
+// Lacks reports whether data under the context of h waits for the peer's credit, or for cells there.
+func (m *Manager) Lacks(now int64, h Handle) bool {
+	p := m.get(h)
+	if p == nil {
+		return false
+	}
+	credit, cells := m.sched.lacks(now, p)
+	return credit || cells
 }
 
 // waits reports whether p has nothing to send and waits for the peer.
