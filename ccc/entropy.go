@@ -189,7 +189,7 @@ type Entropy struct {
 func (e *Entropy) Init(p *EntropyParams, seed uint64) {
 	*e = Entropy{rng: seed}
 	if p.scheme == SchemeREPS || p.scheme == SchemeREPSLegacy {
-		e.base = uint16(splitmix.Mix(seed) % uint64(p.values)) // not a draw: recorded draws are for packets alone
+		e.base = p.value(splitmix.Mix(seed)) // not a draw: recorded draws are for packets alone
 		return
 	}
 	e.base = uint16(e.draw(p))
@@ -280,7 +280,7 @@ func (e *Entropy) feed(p *EntropyParams, side []uint64, now int64, r report) {
 func (e *Entropy) fixedFor(p *EntropyParams, key uint64) uint16 {
 	v := splitmix.Mix(key ^ uint64(e.base)<<16)
 	if p.scheme == SchemeREPS || p.scheme == SchemeREPSLegacy {
-		return uint16(v % uint64(p.values))
+		return p.value(v)
 	}
 	return e.base&^p.mask | uint16(v)&p.mask
 }
@@ -305,9 +305,10 @@ func (e *Entropy) reorder(p *EntropyParams) {
 	e.order = uint16(e.draw(p))&p.mask | e.base&^p.mask
 }
 
-// anyValue draws a value.
-func (e *Entropy) anyValue(p *EntropyParams) uint16 {
-	v := e.draw(p)
+// value maps any number to a value.
+//
+//uetcc:hot inlines nobounds
+func (p *EntropyParams) value(v uint64) uint16 {
 	if p.values&uint32(p.mask) == 0 { // a power of two, as nearly always: a division takes as long as all else here
 		return uint16(v) & p.mask
 	}

@@ -97,7 +97,7 @@ type Manager struct {
 type seat struct {
 	context Context
 	entropy Entropy
-	_       [16]byte
+	_       [24]byte
 }
 
 // NewManager allocates all memory of the manager. Errors wrap [ErrConfig].

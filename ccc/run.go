@@ -109,7 +109,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 		c.rec.last = max(c.rec.last, now)
 		c.inflightPkts -= a.Packets
 		if how.feeds() {
-			m.feed(at, now, a)
+			m.feed(at, now, x.News[:1])
 		}
 		c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
 		t = tallyOf(0, 1, int(a.Marks()))
@@ -172,14 +172,14 @@ func (c *Context) plainState(full bool) State {
 //uetcc:hot
 func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 	c, packets, marks := &at.context, int32(0), 0
+	if how.feeds() {
+		m.feed(at, now, x.News[:x.Acks])
+	}
 	for i := range x.News[:x.Acks] {
 		a := &x.News[i]
 		packets += a.Packets
 		marks += int(a.Marks())
 		if how&^howPlain == 0 && c.believes(a.PlainAck) {
-			if how.feeds() {
-				m.feed(at, now, a)
-			}
 			c.window.OnPlainACK(&m.p.nscc, now, a.PlainAck)
 		} else {
 			m.takeAny(pdc, at, now, a)
@@ -189,14 +189,22 @@ func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 	return tallyOf(0, x.Acks, marks)
 }
 
-// feed tells the path choice of a PDC that takes part what an acknowledgement says of a path.
-func (m *Manager) feed(at *seat, now int64, a *PlainAck) {
-	switch p := &m.p.entropy; {
+// feed tells the path choice of a PDC that takes part what acknowledgements say of the paths.
+//
+//uetcc:hot
+func (m *Manager) feed(at *seat, now int64, acks []PlainAck) {
+	e, p := &at.entropy, &m.p.entropy
+	switch {
 	case !m.listens:
 	case p.scheme == SchemeREPS: // without side memory
-		at.entropy.feedREPS(p, now, reportOf(a.Entropy, a.ECN()))
+		for i := range acks {
+			e.feedREPS(p, now, reportOf(acks[i].Entropy, acks[i].ECN()))
+		}
 	default:
-		at.entropy.feed(p, m.sideOf(&at.context), now, reportOf(a.Entropy, a.ECN()))
+		side := m.sideOf(&at.context)
+		for i := range acks {
+			e.feed(p, side, now, reportOf(acks[i].Entropy, acks[i].ECN()))
+		}
 	}
 }
 
@@ -208,21 +216,18 @@ func (c *Context) believes(a nscc.PlainAck) bool {
 }
 
 // takeAny takes an acknowledgement in as OnCreditUpdate and OnACK do, and tells all that listen
-// of it.
+// but the path choice.
 //
 //uetcc:hot
 func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
-	c, p, news, fixed := &at.context, m.p, a.PlainAck, at.context.how&howFixed != 0
+	c, p, news := &at.context, m.p, a.PlainAck
 	if p.credit {
 		c.credited(p, now, a)
 	}
 	if c.rec.sole != pdc || c.waitingRtx != 0 || !c.believes(news) {
 		b := m.member(pdc)
-		news, fixed = b.cut(news), b.fixed
+		news = b.cut(news)
 		b.hear(news.Bytes(), a.Packets)
-	}
-	if m.listens && !fixed {
-		m.feed(at, now, a)
 	}
 	if c.steers(p) {
 		c.window.OnPlainACK(&p.nscc, now, news)
@@ -269,13 +274,13 @@ func (x *Run) offered(c *Context, pdc Handle, backlog int64) int {
 //
 //uetcc:hot
 func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, x *Run) bool {
-	c, p, left := &at.context, m.p, at.context.waits
+	c, p, left, fixed := &at.context, m.p, at.context.waits, at.context.how&howFixed != 0
 	if c.rec.sole != pdc || c.waitingRtx != 0 || pdc == 0 {
 		b := m.member(pdc)
 		if b == nil {
 			return false
 		}
-		left = b.backlog()
+		left, fixed = b.backlog(), b.fixed
 	}
 	n := x.offered(c, pdc, left)
 	if n < 0 || uint(x.Acks) > RunMax || x.Acks == 0 && (n == 0 || c.state != StateReady) {
@@ -284,6 +289,9 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, x *Run) bool {
 	x.RunParams = RunParams{}
 	if x.Acks != 0 {
 		packets, marks := int32(0), 0
+		if !fixed {
+			m.feed(at, now, x.News[:x.Acks])
+		}
 		for i := range x.News[:x.Acks] {
 			a := &x.News[i]
 			packets += a.Packets

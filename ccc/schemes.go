@@ -2,7 +2,11 @@
 
 package ccc
 
-import "github.com/uetcc/uetcc/internal/deadline"
+import (
+	"math/bits"
+
+	"github.com/uetcc/uetcc/internal/deadline"
+)
 
 // REPS constants of the field's simulator.
 const (
@@ -16,29 +20,31 @@ type repsRing struct {
 	valid   uint8 // a bit for each slot: not used again yet
 	head    uint8 // next slot to write
 	filled  uint8 // slots ever written, up to all
-	fresh   uint8 // valid slots, counted as the scheme does
 	reuse   uint8 // next slot to repeat while frozen
 	explore uint8 // random values still to hand out
 	frozen  bool
 }
 
+// put keeps a value in place of the oldest.
+//
+//uetcc:hot inlines nobounds
 func (r *repsRing) put(v uint16) {
-	bit := uint8(1) << r.head
-	if r.valid&bit == 0 {
-		r.fresh++
-	}
-	r.value[r.head], r.valid = v, r.valid|bit
-	r.head = (r.head + 1) % repsSlots
+	i := r.head % repsSlots
+	r.value[i] = v
+	r.valid |= 1 << i
+	r.head = (i + 1) % repsSlots
 	r.filled = min(r.filled+1, repsSlots)
 }
 
+// fresh returns how many values have not been used again yet.
+func (r *repsRing) fresh() uint8 { return uint8(bits.OnesCount8(r.valid)) }
+
 // take returns the value of a slot, used up from now on.
+//
+//uetcc:hot inlines nobounds
 func (r *repsRing) take(slot uint8) uint16 {
-	bit := uint8(1) << slot
-	if r.valid&bit != 0 {
-		r.valid &^= bit
-		r.fresh--
-	}
+	slot %= repsSlots
+	r.valid &^= 1 << slot
 	return r.value[slot]
 }
 
@@ -62,16 +68,14 @@ func (e *Entropy) nextREPS(p *EntropyParams) uint16 {
 	switch {
 	case g.explore > 0:
 		g.explore--
-		return e.anyValue(p)
-	case g.filled == 0 || !g.frozen && g.fresh == 0:
-		return e.anyValue(p)
-	case g.frozen:
+	case g.frozen && g.filled != 0:
 		v := g.take(g.reuse)
 		g.reuse = (g.reuse + 1) % g.filled
 		return v
-	default:
-		return g.take((g.head - g.fresh) % repsSlots)
+	case !g.frozen && g.valid != 0:
+		return g.take(g.head - g.fresh())
 	}
+	return p.value(e.draw(p))
 }
 
 // REPSState is the visible state of the scheme's ring, for monitoring.
@@ -85,7 +89,7 @@ type REPSState struct {
 // REPSState describes the ring of SchemeREPS; zero for all other schemes.
 func (e *Entropy) REPSState() REPSState {
 	g := &e.ring
-	return REPSState{Frozen: g.frozen, Explore: int(g.explore), Fresh: int(g.fresh), Filled: int(g.filled)}
+	return REPSState{Frozen: g.frozen, Explore: int(g.explore), Fresh: int(g.fresh()), Filled: int(g.filled)}
 }
 
 // A penalty is four bits; a word of side memory holds the penalties of 16 values.
@@ -190,7 +194,7 @@ func (e *Entropy) nextLegacy(p *EntropyParams, side []uint64, at Progress) uint1
 	case e.queued > 0:
 		e.index = e.pop(p, side)
 	default:
-		e.index = e.anyValue(p)
+		e.index = p.value(e.draw(p))
 	}
 	return e.index
 }
