@@ -51,8 +51,9 @@ type Config struct {
 	Network Network
 
 	// PDS is delivery: timers, windows, acknowledgement. InferLoss follows from Network. For
-	// BufferROD see [Endpoint.Replay]. Range is twice the packets on the path by CC.NSCC.LinkRate
-	// and BaseRTT, at least 1024, so one message fills the path. BaseRTT, the base of the timers,
+	// BufferROD see [Endpoint.Replay]. Range is four times the packets on the path by CC.NSCC.LinkRate
+	// and BaseRTT, at least 1024, or with an MTU below 4096 as many more for the same bytes, so one message
+	// fills the path also while a lost packet is on the way again. BaseRTT, the base of the timers,
 	// defaults to CC.NSCC.BaseRTT, and TargetQDelay to the target of CC.NSCC.Tuning.
 	PDS pdc.Config
 
@@ -182,12 +183,13 @@ func (c *Config) fill() {
 	c.Target.Seed = cmp.Or(c.Target.Seed, c.seedFor(seedTarget))
 }
 
-// reach is the default limit of packets under way on a PDC: twice the packets on the path, but no
-// fewer than the specification's default, and no more than can be announced.
+// reach is the default limit of packets under way on a PDC: four times the packets on the path, since the
+// window stands for two round trips and more where a packet is lost. The limit is no less than the
+// specification's default, with a small MTU for the same bytes, and no more than can be announced.
 func (c *Config) reach() int {
 	n := &c.CC.NSCC
-	packets := 2 * float64(n.LinkRate) * float64(n.BaseRTT) / 1e9 / float64(c.MTU)
-	return int(min(max(packets, 1024), pdc.MaxRange))
+	packets := 4 * float64(n.LinkRate) * float64(n.BaseRTT) / 1e9 / float64(c.MTU)
+	return int(min(max(packets, 1024*max(4096/float64(c.MTU), 1)), pdc.MaxRange))
 }
 
 // besidesMost is the most PDCs beside first PDCs, see parts: few peers have messages of both kinds at the same time.

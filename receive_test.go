@@ -176,7 +176,7 @@ func TestReceiveNextIsReceive(t *testing.T) {
 			a, b := newTwin(t, edit), newTwin(t, edit)
 			var pdcs [5]pdc.Handle
 			short, wholes := 0, 0
-			for now := int64(0); now < 15_000*100; now += 100 {
+			for now := int64(0); now < 16_000*100; now += 100 {
 				id := uint16(rng.IntN(4) + 1)
 				for pdcs[id] == 0 && id > 1 && pdcs[id-1] == 0 {
 					id-- // the first packets in order of the PDCIDs they get

@@ -61,7 +61,9 @@ type ackHead struct {
 //
 //uetcc:hot
 func (w *answers) writeACK(p *PDC, out *[pds.AckCCLen]byte, a ackHead, st *AckState) int {
-	p.ackBytes = 0
+	if w.ackDue(p) || int32(p.rx.MaxRcvd()-a.base) < sackBits { // else the newest arrivals wait for an acknowledgement of their own
+		p.ackBytes = 0
+	}
 	w.stats.ACKs++
 	if p.is(flagAskClose) && a.flags.Req() == pds.AckReqNone {
 		a.flags = a.flags.WithReq(pds.AckReqClose)

@@ -19,15 +19,32 @@ func TestFaultL1OnePacketLostRUD(t *testing.T) {
 	require.ElementsMatch(t, []uint64{1, 4}, g.a.take(EventResponse, EventImplicit), "3 has only arrived")
 	g.wait(1_100_000)
 	again := g.send(g.a)
-	require.Len(t, again, 2)
-	require.Equal(t, pds.CtlACKReq, controlOf(t, again[0]).Ctl, "what has arrived is asked about, not sent")
-	q := request(t, again[1])
+	require.Len(t, again, 1, "what has arrived is not sent, nor asked about while a packet below is missing")
+	q := request(t, again[0])
 	require.Equal(t, request(t, ws[1]).PSN, q.PSN)
 	require.NotZero(t, q.Flags&pds.FlagRetx)
 	require.NotZero(t, q.Flags&pds.FlagAR)
 	g.giveAll(g.giveAll(again))
 	require.ElementsMatch(t, []uint64{2, 3}, g.a.take(EventResponse, EventImplicit))
 	require.Len(t, g.b.got, 4)
+}
+
+// A packet that has arrived is asked about at its second time-out, whatever is missing below: its
+// response may be wanted for a message of its own.
+func TestFaultL1QuestionAboveMissingPacket(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 4)
+	ws := g.send(g.a)
+	g.giveAll(g.giveAll([]wire{ws[0], ws[2], ws[3]}))
+	g.a.take(EventResponse, EventImplicit)
+	g.wait(1_100_000)
+	require.Len(t, g.send(g.a), 1, "lost again")
+	g.wait(2_100_000)
+	again := g.send(g.a)
+	require.Len(t, again, 2)
+	require.Equal(t, pds.CtlACKReq, controlOf(t, again[0]).Ctl)
+	g.giveAll(g.giveAll(again[:1]))
+	require.Equal(t, []uint64{3}, g.a.take(EventResponse, EventImplicit), "packet 2 is still missing")
 }
 
 // A peer never heard has granted no credit yet: the first packet that is lost is sent again from

@@ -68,20 +68,14 @@ func (s *source) missedInOrder(now int64, p *PDC, c *ccc.Context) {
 	if p.probed = 0; now-probed-c.BaseRTT() >= s.p.c.TargetQDelay {
 		return
 	}
-	for off := p.tx.base; ; off++ {
-		var ok bool
-		if off, ok = p.tx.find(s.mem, off, standingOut); !ok {
-			return
-		}
-		if p.tx.hasArrived(s.mem, off) {
-			continue
-		}
-		if pkt := p.tx.packet(s.mem, off); !pkt.kind.control() && pkt.sentAt < probed {
-			s.stats.Inferred++
-			s.timedOut(now, p, off)
-			s.goBackOnRTO(now, p, off+1)
-		}
+	off, ok := p.tx.find(s.mem, p.tx.base, standingMissing)
+	if !ok {
 		return
+	}
+	if pkt := p.tx.packet(s.mem, off); !pkt.kind.control() && pkt.sentAt < probed {
+		s.stats.Inferred++
+		s.timedOut(now, p, off)
+		s.goBackOnRTO(now, p, off+1)
 	}
 }
 
@@ -212,31 +206,33 @@ func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
 // packet has arrived, sent as long ago, the response is lost and holds the peer's CACK; the response
 // is asked for, once and at each answer to a probe. The recovery is over when all has arrived.
 func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o overtakenBy, answer bool) {
-	end := p.tx.offset(p.recover) + 1
+	w := &p.tx
+	end := w.offset(p.recover) + 1
 	room := max(c.Cwnd()/s.cc.Params().NSCC().MTU(), 1)
-	copies, lowest := int64(p.tx.queued), true
-	overtaken, due := p.tx.overtaken(s.mem, x), now-c.BaseRTT()-s.p.c.TargetQDelay
-	for off := p.tx.base; copies < room; off++ {
+	copies := int64(w.queued)
+	overtaken, due := w.overtaken(s.mem, x), now-c.BaseRTT()-s.p.c.TargetQDelay
+	if w.outstanding() && w.hasArrived(s.mem, w.base) && !w.waiting(s.mem, w.base) {
+		if pkt := w.packet(s.mem, w.base); pkt.sentAt < o.again && (answer || pkt.sends != karn.More) {
+			s.timedOut(now, p, w.base)
+		}
+	}
+	for off := w.base; copies < room; off++ {
 		var ok bool
-		if off, ok = p.tx.find(s.mem, off, standingOut); !ok || int32(off-end) >= 0 {
+		if off, ok = w.find(s.mem, off, standingMissing); !ok || int32(off-end) >= 0 {
 			if copies == 0 {
 				p.flags &^= flagRecovering
 			}
 			return
 		}
-		pkt, arrived := p.tx.packet(s.mem, off), p.tx.hasArrived(s.mem, off)
-		switch late := pkt.sentAt < o.again; {
+		pkt := w.packet(s.mem, off)
+		switch first := pkt.sends == karn.First; {
 		case pkt.kind.control():
 			continue
-		case arrived:
-			if lowest && late && (answer || pkt.sends != karn.More) {
-				s.timedOut(now, p, off)
-			}
-			lowest = false
-			continue
-		case late || pkt.sends == karn.First && int32(off-p.tx.cack) < int32(room) && ((off == p.tx.cack || int32(off-overtaken) < 0) && pkt.sentAt <= o.first || pkt.sentAt <= due):
+		case pkt.sentAt < o.again || first && int32(off-w.cack) < int32(room) && ((off == w.cack || int32(off-overtaken) < 0) && pkt.sentAt <= o.first || pkt.sentAt <= due):
 			s.stats.Inferred++
 			s.timedOut(now, p, off)
+		case first && pkt.sentAt > max(o.first, due):
+			return // all behind left later
 		}
 		copies++
 	}

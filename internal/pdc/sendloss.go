@@ -98,9 +98,10 @@ func (w *sendWindow) forget(m *memory, off uint32) {
 type standing uint8
 
 const (
-	standingOut   standing = iota // the acknowledgement
-	standingLost                  // to be sent again
-	standingAsked                 // to be asked about: arrived
+	standingOut     standing = iota // the acknowledgement
+	standingMissing                 // the arrival
+	standingLost                    // to be sent again
+	standingAsked                   // to be asked about: arrived
 )
 
 // find returns the first offset in [from, next) of a live packet of a standing.
@@ -111,6 +112,8 @@ func (w *sendWindow) find(m *memory, from uint32, st standing) (uint32, bool) {
 		switch st {
 		case standingOut:
 			set &^= r.queued
+		case standingMissing:
+			set &^= r.queued | r.acked
 		case standingLost:
 			set &= r.queued &^ r.acked
 		case standingAsked:
@@ -125,7 +128,9 @@ func (w *sendWindow) find(m *memory, from uint32, st standing) (uint32, bool) {
 }
 
 // expired returns the first packet from offset from on whose timeout has passed. A search
-// from base until none is left sets rtoAt to the earliest time to come.
+// from base until none is left sets rtoAt to the earliest time to come, but no sooner than after a
+// rtoPart of the timeout: each search is through all packets in flight, of which the timeouts pass
+// one by one.
 func (w *sendWindow) expired(p *Params, m *memory, now int64, from uint32) (uint32, bool) {
 	if from == w.base {
 		w.rtoAt = never
@@ -134,6 +139,7 @@ func (w *sendWindow) expired(p *Params, m *memory, now int64, from uint32) (uint
 	for off := from; ; off++ {
 		var ok bool
 		if off, ok = w.find(m, off, standingOut); !ok {
+			w.rtoAt = max(w.rtoAt, deadline.After(now, rto/rtoPart))
 			return 0, false
 		}
 		r, i := w.at(m, off)
@@ -144,6 +150,9 @@ func (w *sendWindow) expired(p *Params, m *memory, now int64, from uint32) (uint
 		w.rtoAt = min(w.rtoAt, due)
 	}
 }
+
+// rtoPart is the part of a timeout by which another may be late.
+const rtoPart = 64
 
 // nextQueued returns the lowest packet waiting to be sent again that may go at now. If none
 // may, rtxAt is set to the earliest time.

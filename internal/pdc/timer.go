@@ -235,7 +235,13 @@ func (rec *recovery) timeouts(now int64, p *PDC) bool {
 		if off, ok = p.tx.expired(rec.p, rec.mem, now, off); !ok {
 			return true
 		}
-		pkt := p.tx.packet(rec.mem, off)
+		r, i := p.tx.at(rec.mem, off)
+		pkt := rec.mem.record(r, i)
+		if pkt.rtos == 0 && p.tx.hasArrived(rec.mem, off) && !p.tx.hasArrived(rec.mem, p.tx.base) {
+			pkt.rtos = 1 // the answer comes once the missing packet has arrived: no question yet
+			rec.mem.postpone(r, i, deadline.After(now, p.tx.backoff(rec.p, rec.mem, 1)))
+			continue
+		}
 		most := rec.source.maxRTOs(p)
 		if int(pkt.rtos) >= most && !rec.goesOn(p, pkt) {
 			rec.overdue(now, p)
