@@ -111,7 +111,7 @@ type Config struct {
 	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
 	InferLoss    bool
 	TargetQDelay int64 // of probes (default BaseRTT, as in NSCC without trimming)
-	TailLossTime int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
+	TailLossTime int64 // Tail_Loss_Time: the longest silence before a probe, BaseRTT to 8 s (default 1 ms or 8 BaseRTT)
 
 	// MaxTailLossRetx is Max_Tail_Loss_Retx: answers to probes in a row without news, and so resends of
 	// the missing packets, 1 to 15 in each time-out (default 5). While no probe is answered more follow,
