@@ -104,8 +104,9 @@ type Config struct {
 	// (NO_PKT_BUFFER, NO_GTD_DEL_AVAIL, NO_SES_MSG_AVAIL, NO_RESOURCE) is sent again for as long
 	// as other packets of the PDC get through, else twice as often, at most 30 times, and each
 	// time after twice the pause, a second in all by default. Then the packet and the message
-	// fail, but not the PDC. A RUDI packet refused for want of a PDC (NO_PDC_AVAIL) is sent again
-	// as often and as late.
+	// fail, but not the PDC. A packet that switches trim again and again, or that is dropped after
+	// each ROD_OOO, goes on after pauses that double, too, as its peer is there. A RUDI packet refused
+	// for want of a PDC (NO_PDC_AVAIL) is sent again as often and as late.
 	MaxNackRetx int
 
 	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
