@@ -242,7 +242,7 @@ type Snapshot struct {
 	BytesIgnored  int64   // part of BytesToIgnore accounted for since
 	LastAdjust    int64   // when eta was last added
 	LastDecrease  int64   // when a multiplicative decrease last cut the window
-	LastSample    int64   // Config.ForgettingFilter only
+	LastSample    int64   // Config.ForgettingFilter and ProfileAdaptive only
 }
 
 // Snapshot reads the state. Only the window's writer may call it.
