@@ -219,9 +219,6 @@ func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at in
 	switch short := n.Code.IsShortage() && !pkt.kind.control(); {
 	case short:
 		x, moved := &rec.mem.shortage[p.slot()], p.tx.base+p.tx.cack
-		if p.tx.queued == 0 {
-			x.hastened = uint16(moved)
-		}
 		overtaken := x.tries != 0 && x.moved != moved && off == p.tx.base
 		tries := rec.source.shortage(now, p, moved)
 		if int(tries) > rec.p.maxShort {
@@ -309,6 +306,9 @@ type shortage struct {
 // with room now and again, asking soon is worth while.
 func (s *source) shortage(now int64, p *PDC, moved uint32) uint8 {
 	was := &s.mem.shortage[p.slot()]
+	if p.tx.queued == 0 || was.tries == 0 { // before, no progress was for packets that wait
+		was.hastened = uint16(p.tx.base + p.tx.cack)
+	}
 	if moved != was.moved || was.tries == 0 {
 		was.since, was.moved, was.tries, was.nack = now, moved, 1, 0
 	} else if now >= deadline.After(was.since, s.p.refused(was.tries-1)) {
