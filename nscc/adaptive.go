@@ -128,7 +128,7 @@ func (w *Window) peak(p *Params, now int64, round bool) int64 {
 // empty, as assumed until the first delay, and again after some windows without delay; else a
 // constant increase. That is much for a window of few packets, such as losses leave: where packets were lost
 // without delay, as by a queue that holds a few of a burst, the window no more than doubles in a round
-// trip. With 400 Gb/s, 2 ms and 20 KB one ACK added the worth of 300 packets, and up to 99 % of packets were lost.
+// trip. With 400 Gb/s, 2 ms and 20 KB one ACK added the worth of 370 packets and more, and 71 % of packets were lost.
 func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 	near := target / adaptiveNear
 	none := target/adaptiveClear + p.burst

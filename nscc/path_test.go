@@ -254,7 +254,7 @@ func TestPathsLoss(t *testing.T) {
 }
 
 // Where a queue holds a few packets of a burst none meets a delay, and what is lost looks like loss on the way. A
-// window that losses have left at few packets doubles. (Before: one ACK added the 96th part of a bandwidth-delay
+// window that losses have left at few packets doubles. (Before: one ACK added the 64th part of a bandwidth-delay
 // product, and more; 71 and 81 % of packets were dropped.)
 func TestPathsTinyQueue(t *testing.T) {
 	for _, flows := range []int{1, 8} {
