@@ -261,7 +261,7 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 
 // Refuse is [Endpoint.Answer] for a host that cannot bring the data: code is the reason. With
 // the id of a [Payload].Answer, reply is the packet from [Endpoint.Transmit], and then brings
-// the reason in place of the data. Errors as from Answer; [ses.ErrRange] means that code is no
+// the reason in place of the data; a rendezvous send whose data it is ends with code, too. Errors as from Answer; [ses.ErrRange] means that code is no
 // failure, or wider than 6 bits.
 func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
 	if !e.clock.even(now) {
@@ -275,7 +275,7 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 		return ses.ErrRange
 	}
 	if a.lender != 0 {
-		_ = e.source.cancel(now, a.lender)
+		_ = e.source.deny(now, a.lender, code)
 	}
 	if !a.owed {
 		a.withhold(code, reply)

@@ -187,6 +187,6 @@ func (x *receiver) denied(now int64) {
 		return
 	}
 	if h := x.lender(); h != 0 {
-		_ = x.source.cancel(now, h)
+		_ = x.source.deny(now, h, x.decision.Response.ReturnCode)
 	}
 }

@@ -155,7 +155,7 @@ var (
 	ErrNoPDC     = errors.New("uetcc: no PDC or context was free")
 	ErrAborted   = errors.New("uetcc: this side has given the PDC up")
 	ErrCancelled = errors.New("uetcc: the message was cancelled")
-	ErrRejected  = errors.New("uetcc: the peer has refused the message")
+	ErrRejected  = errors.New("uetcc: the message was refused")
 	ErrTruncated = errors.New("uetcc: the receive buffer was shorter than the message")
 )
 
@@ -241,13 +241,15 @@ func (ev *Event) why() (helps string, kind error) {
 	return refusal(code)
 }
 
-// rejected is why for a message the peer's semantic layer has refused.
+// rejected is why for a message the peer's semantic layer has refused, or the host whose memory holds the data.
 func rejected(c ses.ReturnCode) (helps string, kind error) {
 	switch c {
 	case ses.RCCancelled:
 		return "", ErrCancelled
 	case ses.RCNoMatch, ses.RCDisabledGen:
 		return "Retries and Backoff, and the buffers that the peer posts", ErrRejected
+	case ses.RCHostPoisoned, ses.RCHostUnsuccessCmpl:
+		return "Endpoint.Fail and Endpoint.Refuse, of the peer or here", ErrRejected
 	case ses.RCOpViolation:
 		return "the MTU of both ends", ErrRejected
 	case ses.RCUnsupportedOp, ses.RCAMOUnsupportedOp, ses.RCAMOUnsupportedDT:

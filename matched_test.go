@@ -422,7 +422,9 @@ func TestEndpointRendezvousSourceRefuses(t *testing.T) {
 		s.rendezvous(fill(length, 2), 0, 1000, 1)
 		s.refuses = true
 		s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
-		require.Equal(t, ses.RCCancelled, s.a.events[0].Outcome.Code)
+		require.Equal(t, ses.RCHostPoisoned, s.a.events[0].Outcome.Code, "of the sender, too")
+		require.ErrorIs(t, s.a.events[0].Err(), uetcc.ErrRejected)
+		require.ErrorContains(t, s.a.events[0].Err(), "Endpoint.Refuse")
 		require.Equal(t, ses.RCHostPoisoned, s.b.events[0].Outcome.Code)
 	}
 }
@@ -435,7 +437,7 @@ func TestEndpointRendezvousSourceDisabled(t *testing.T) {
 	s.postTag(s.b, 0, 3000, 1, 5)
 	s.rendezvous(fill(3000, 2), 0, 1000, 1)
 	s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
-	require.Equal(t, ses.Outcome{Status: ses.StatusFailed, Code: ses.RCCancelled}, s.a.events[0].Outcome)
+	require.Equal(t, ses.Outcome{Status: ses.StatusFailed, Code: ses.RCDisabled}, s.a.events[0].Outcome)
 	require.Equal(t, ses.Outcome{Status: ses.StatusFailed, Code: ses.RCDisabled}, s.b.events[0].Outcome)
 	require.NoError(t, s.a.e.Target().SetIndexState(1<<16, 0, ses.IndexEnabled))
 	s.settle()

@@ -189,9 +189,11 @@ func (e *Endpoint) Cancel(now int64, h Handle) error {
 	return e.source.cancel(e.clock.read(now), h)
 }
 
-func (s *source) cancel(now int64, h Handle) error {
+func (s *source) cancel(now int64, h Handle) error { return s.deny(now, h, ses.RCCancelled) }
+
+func (s *source) deny(now int64, h Handle, code ses.ReturnCode) error {
 	var ev msg.Event
-	if err := s.sender.Cancel(now, h, &ev); err != nil {
+	if err := s.sender.Deny(now, h, code, &ev); err != nil {
 		return err
 	}
 	p := s.message(h).pdc

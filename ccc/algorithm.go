@@ -4,6 +4,7 @@ package ccc
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"github.com/uetcc/uetcc/rccc/tfc"
@@ -118,17 +119,25 @@ func (c *Context) allowed(p *Params, now, size int64, n int) int {
 func (c *Context) allowAll() { c.allow, c.notBefore, c.bounded = math.MaxInt64, math.MinInt64, false }
 
 // SetAlgorithm plugs a into context h, nil takes the algorithm out. Nothing else changes, so a
-// running context can change algorithms.
-func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) {
-	c := m.Context(h)
-	if c == nil {
-		return
+// running context can change algorithms. Under TFC, which has the place, the error wraps [ErrConfig].
+func (m *Manager) SetAlgorithm(h Handle, now int64, a Algorithm) error {
+	if m.cells != nil {
+		return errPlace
 	}
+	if c := m.Context(h); c != nil {
+		m.setAlgorithm(c, now, a)
+	}
+	return nil
+}
+
+var errPlace = fmt.Errorf("%w: an algorithm with TFC, which has its place", ErrConfig)
+
+func (m *Manager) setAlgorithm(c *Context, now int64, a Algorithm) {
 	m.revision++
 	if m.extra.due == nil {
 		m.extra.init(len(m.seats), now)
 	}
-	m.extra.algs[h.Index()] = a
+	m.extra.algs[c.rec.handle.Index()] = a
 	c.rec.custom = a != nil
 	c.allowAll()
 	c.evaluate(m.p, now)

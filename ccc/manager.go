@@ -171,7 +171,7 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	m.seats[i].entropy.Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
 	if m.cells != nil {
 		m.cells[i].init(m.p)
-		m.SetAlgorithm(h, now, &m.cells[i])
+		m.setAlgorithm(c, now, &m.cells[i])
 	}
 	return nil
 }

@@ -214,6 +214,11 @@ func TestManagerOpenUnderTFC(t *testing.T) {
 	require.Equal(t, Decision{Reason: ReasonAlgorithm}, m.Context(ctx).Decide(m.p, 0))
 	m.OnNACK(pdcs[0], 0, Nack{Nack: nscc.Nack{Size: 1}})
 	require.Positive(t, m.Context(ctx).Decide(m.p, 0).Bytes, "what is sent again has its cells")
+	for _, a := range []Algorithm{NewPacer(0), nil} {
+		require.ErrorIs(t, m.SetAlgorithm(ctx, 0, a), ErrConfig, "the cells have the place")
+	}
+	m.Send(pdcs[0], 0, Sent{Size: 1, Rtx: true})
+	require.Equal(t, ReasonAlgorithm, m.Context(ctx).Decide(m.p, 0).Reason)
 }
 
 // Contexts that have something to send share the port, and ask for a share of credit each.

@@ -29,6 +29,7 @@ const (
 	adaptiveEMA    = 1. / 8  // weight of one sample in the delay average
 	adaptiveCut    = 1. / 7  // the least cut by a delay above the target
 	adaptiveLoss   = 7. / 10 // of the window is left when queues overflow
+	adaptiveCare   = 8       // round trips after a loss without delay in which a window no more than doubles
 	adaptiveLinks  = 2       // a packet is stored and forwarded once at least
 	adaptiveTree   = 6       // links of a fat tree of three tiers
 	adaptiveDoubt  = 4       // the base / adaptiveDoubt is a good part
@@ -56,6 +57,9 @@ func (w *Window) ackAdaptive(p *Params, now int64, s signal) {
 	}
 	round := now >= w.qaEnd
 	peak := w.peak(p, now, round)
+	if round {
+		w.rough = max(w.rough, 1) - 1
+	}
 	w.inflight = max(w.inflight-n, inflightMin)
 	w.ignored += uint64(n)
 	w.did(ActionNone)
@@ -122,7 +126,9 @@ func (w *Window) peak(p *Params, now int64, round bool) int64 {
 
 // growAdaptive adds the worth of n bytes with a delay below the target: n again while the path is
 // empty, as assumed until the first delay, and again after some windows without delay; else a
-// constant increase.
+// constant increase. That is much for a window of few packets, such as losses leave: where packets were lost
+// without delay, as by a queue that holds a few of a burst, the window no more than doubles in a round
+// trip. With 400 Gb/s, 2 ms and 20 KB one ACK added the worth of 370 packets and more, and 71 % of packets were lost.
 func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 	near := target / adaptiveNear
 	none := target/adaptiveClear + p.burst
@@ -153,6 +159,9 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 	step := max(float64(w.maxWnd)/(1.5*adaptiveShare*p.hosts(w.base)), float64(p.mtu)/2)
 	if w.qdelay < near {
 		step *= 1 + adaptiveBoost*float64(near-w.qdelay)/float64(near)
+	}
+	if w.rough != 0 {
+		step = min(step, float64(w.cwnd))
 	}
 	w.incr += step * float64(n) / float64(w.cwnd)
 	whole := int64(w.incr)
@@ -281,6 +290,9 @@ func (w *Window) learn(p *Params, now, rtt, unsure int64) {
 	case rtt < w.base && !w.doubts(rtt, unsure), first && (p.guess || rtt > w.base+adaptiveWrong*w.targetAdaptive(p)):
 		w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
 		w.lastAdjust, w.lastSample = w.trusts(p, now), rtt
+		if first {
+			w.rough = 0 // time-outs knew nothing of the path
+		}
 	case w.run == seeking: // see seek
 	case rtt < w.base+w.targetAdaptive(p):
 		w.lastAdjust, w.lastSample = w.trusts(p, now), rtt
@@ -317,6 +329,7 @@ func (w *Window) loseAdaptive(p *Params, size int64, trimmed bool) {
 	switch {
 	case !trimmed && w.qdelay < w.targetAdaptive(p)/adaptiveDeep:
 		w.cwnd = max(w.cwnd-size, p.mtu)
+		w.rough = adaptiveCare
 	case w.ignored < uint64(w.ignore):
 		w.did(ActionIgnore)
 		return

@@ -44,7 +44,8 @@ type Window struct {
 	ignore uint32 // bytes_to_ignore, whose marks are stale after a quick adapt
 	saved  uint32 // window before the destination's penalty; 0: none
 
-	trigger bool // trigger_qa: a trim asked for a quick adapt
+	trigger bool  // trigger_qa: a trim asked for a quick adapt
+	rough   uint8 // round trips until a loss without delay is over, see growAdaptive
 	outcome
 }
 
@@ -241,7 +242,7 @@ type Snapshot struct {
 	BytesIgnored  int64   // part of BytesToIgnore accounted for since
 	LastAdjust    int64   // when eta was last added
 	LastDecrease  int64   // when a multiplicative decrease last cut the window
-	LastSample    int64   // Config.ForgettingFilter only
+	LastSample    int64   // Config.ForgettingFilter and ProfileAdaptive only
 }
 
 // Snapshot reads the state. Only the window's writer may call it.

@@ -151,11 +151,16 @@ func (in *Initiator) undelivered(now int64, p PacketHandle, f failure, cause uin
 //
 // Errors: [ErrStale]; then nothing has changed.
 func (in *Initiator) Cancel(now int64, h ses.Handle, ev *Event) error {
+	return in.Deny(now, h, ses.RCCancelled, ev)
+}
+
+// Deny is [Initiator.Cancel] with a code of the host, whose memory has the data that the peer was to read.
+func (in *Initiator) Deny(now int64, h ses.Handle, code ses.ReturnCode, ev *Event) error {
 	m := in.of(h)
 	if m == nil {
 		return ses.ErrStale
 	}
-	m.failed(failFatal, ses.RCCancelled)
+	m.failed(failFatal, code)
 	*ev = Event{}
 	in.settle(now, m, ev)
 	return nil

@@ -75,9 +75,8 @@ func derive(c Config) (Params, error) {
 	if c.AckPerPacket {
 		p.ackAll = 0
 	}
-	if c.RTOInit < min(c.BaseRTT, rtoMax) {
-		const text = "%w: RTOInit is %d, want at least BaseRTT, %d: no answer comes in less"
-		return Params{}, fmt.Errorf(text, ErrConfig, c.RTOInit, c.BaseRTT)
+	if err := cmp.Or(answered("RTOInit", c.RTOInit, c.BaseRTT), answered("TailLossTime", c.TailLossTime, c.BaseRTT)); err != nil {
+		return Params{}, err
 	}
 	for n := range uint8(min(p.maxRTOs, rtoForever) + 1) {
 		p.unanswered += p.rto(n)
@@ -89,6 +88,14 @@ func derive(c Config) (Params, error) {
 		return Params{}, fmt.Errorf(text, ErrConfig, p.c.IdleTime, longest)
 	}
 	return p, nil
+}
+
+// answered checks that an answer can come within a time.
+func answered(name string, time, baseRTT int64) error {
+	if time < min(baseRTT, rtoMax) {
+		return fmt.Errorf("%w: %s is %d, want at least BaseRTT, %d: no answer comes in less", ErrConfig, name, time, baseRTT)
+	}
+	return nil
 }
 
 // retries is a number of retransmissions, where the value unlimited means no limit.

@@ -433,8 +433,8 @@ func TestFaultL12ProbeBeforeResend(t *testing.T) {
 // Where a round trip takes long, Tail_Loss_Time is when a probe goes.
 func TestTailLossTime(t *testing.T) {
 	for _, c := range []struct{ packets, tail, want int64 }{
-		{1, 0, 12_000 + 12_000}, {1, 2 * ms, 12_000 + 12_000}, {1, 10_000, 10_000},
-		{900, 0, 3 * 12_000}, {900, 2 * ms, 3 * 12_000}, {900, 10_000, 10_000}, // more than the window has room for
+		{1, 0, 12_000 + 12_000}, {1, 2 * ms, 12_000 + 12_000}, {1, 15_000, 15_000},
+		{900, 0, 3 * 12_000}, {900, 2 * ms, 3 * 12_000}, {900, 15_000, 15_000}, // more than the window has room for
 	} {
 		g := established(t, pairConfig{cwnd: 5000, Config: Config{InferLoss: true, RTOInit: 1000 * ms, TailLossTime: c.tail}})
 		g.submit(1, int(c.packets))

@@ -86,6 +86,26 @@ func TestFaultS3ResponseStoreExhausted(t *testing.T) {
 	require.Equal(t, VerdictRequest, r.Verdict, "the lowest missing packet has a slot of its own")
 }
 
+// A target with room for few responses refuses most of a large window. As many go again as there is room for,
+// and about as many more. (Before: all that waited once in NACK_Retx_Time, as long as some got through.)
+func TestFaultS3ResendsFollowTheRoom(t *testing.T) {
+	const packets = 2000
+	g := established(t, pairConfig{
+		Config: Config{Range: 2048}, memory: MemoryConfig{Responses: 16, Chunks: 2 * 160}, cwnd: 1_800_000,
+	})
+	g.b.reply = guaranteed
+	g.submit(1, packets)
+	sent, begin := 0, g.now
+	for done := 0; done < packets; done += len(g.a.take(EventResponse, EventImplicit)) {
+		require.Less(t, g.now-begin, int64(100*ms), "%d of %d", done, packets)
+		ws := g.send(g.a)
+		sent += len(filterData(ws))
+		g.giveAll(g.giveAll(ws))
+		g.wait(10_000)
+	}
+	require.Less(t, sent, 4*packets)
+}
+
 func TestFaultS4SESRefuses(t *testing.T) {
 	g := established(t, pairConfig{})
 	g.b.reply = Response{Kind: RespondRefuse, Code: pds.NackNoSESMsgAvail}

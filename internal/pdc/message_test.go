@@ -268,6 +268,7 @@ func TestParamsLimits(t *testing.T) {
 		"NACK retries":    {MaxNackRetx: 32},
 		"close threshold": {CloseThresh: MaxPDCs + 1},
 		"tail loss time":  {TailLossTime: rtoMax + 1},
+		"tail loss soon":  {TailLossTime: 11_999},
 		"tail loss":       {MaxTailLossRetx: 16},
 		"ACK data":        {MaxAckData: 8193},
 		"start method":    {Start: 3},

@@ -170,7 +170,7 @@ func (l *life) bind(now int64, p *PDC) error {
 	}
 	p.cc = c
 	if opened && l.algof != nil {
-		l.cc.SetAlgorithm(c, now, l.algof(k))
+		_ = l.cc.SetAlgorithm(c, now, l.algof(k)) // the configuration has no algorithm with TFC
 	}
 	return nil
 }

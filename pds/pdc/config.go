@@ -104,14 +104,15 @@ type Config struct {
 	// (NO_PKT_BUFFER, NO_GTD_DEL_AVAIL, NO_SES_MSG_AVAIL, NO_RESOURCE) is sent again for as long
 	// as other packets of the PDC get through, else twice as often, at most 30 times, and each
 	// time after twice the pause, a second in all by default. Then the packet and the message
-	// fail, but not the PDC. A RUDI packet refused for want of a PDC (NO_PDC_AVAIL) is sent again
-	// as often and as late.
+	// fail, but not the PDC. A packet that switches trim again and again, or that is dropped after
+	// each ROD_OOO, goes on after pauses that double, too, as its peer is there. A RUDI packet refused
+	// for want of a PDC (NO_PDC_AVAIL) is sent again as often and as late.
 	MaxNackRetx int
 
 	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
 	InferLoss    bool
 	TargetQDelay int64 // of probes (default BaseRTT, as in NSCC without trimming)
-	TailLossTime int64 // Tail_Loss_Time: the longest silence before a probe, up to 8 s (default 1 ms or 8 BaseRTT)
+	TailLossTime int64 // Tail_Loss_Time: the longest silence before a probe, BaseRTT to 8 s (default 1 ms or 8 BaseRTT)
 
 	// MaxTailLossRetx is Max_Tail_Loss_Retx: answers to probes in a row without news, and so resends of
 	// the missing packets, 1 to 15 in each time-out (default 5). While no probe is answered more follow,

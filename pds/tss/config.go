@@ -42,7 +42,7 @@ var (
 	// ErrConfig is wrapped by every error of New and names the field.
 	ErrConfig = errors.New("tss: invalid configuration")
 
-	// ErrReuse: the key is loaded already, and has sealed packets with the counters asked for.
+	// ErrReuse: the key is loaded already, or was before, and has sealed packets with the counters asked for.
 	ErrReuse = errors.New("tss: key and counter have been used")
 )
 

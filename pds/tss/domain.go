@@ -5,9 +5,11 @@ package tss
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/uetcc/uetcc/pds"
 )
@@ -48,6 +50,7 @@ type Domain struct {
 	c     Config
 	slots [2]slot
 	using int8 // slot for sealing; -1: none
+	spent []spent
 
 	// Keys of senders, by a hash of the identity. A key is kept once a packet opened with the
 	// key was authentic.
@@ -65,6 +68,42 @@ type slot struct {
 	own  cipherText // for modes without
 	next uint64     // counter of the next packet
 	set  bool
+}
+
+// A spent is a key that has sealed packets and is in no slot any more: its hash, since Drop leaves no secret.
+type spent struct {
+	hash [sha256.Size]byte
+	next uint64 // counter of the next packet
+}
+
+// spentMost is how many such keys a domain knows, the latest.
+const spentMost = 64
+
+// hash is the name of a key with its epoch, which is part of the nonces.
+func (k *Key) hash() [sha256.Size]byte {
+	return sha256.Sum256(binary.BigEndian.AppendUint16(k.Secret[:len(k.Secret):len(k.Secret)], k.Epoch))
+}
+
+// retire empties key slot an, and keeps in mind which counters its key has used.
+func (d *Domain) retire(an uint8) {
+	s := d.slots[an]
+	d.slots[an] = slot{}
+	if !s.set || s.next == s.key.First {
+		return
+	}
+	k := spent{s.key.hash(), s.next}
+	if i := d.spentAs(&k.hash); i >= 0 {
+		k.next = max(k.next, d.spent[i].next)
+		d.spent = slices.Delete(d.spent, i, i+1)
+	} else if len(d.spent) == spentMost {
+		d.spent = slices.Delete(d.spent, 0, 1)
+	}
+	d.spent = append(d.spent, k)
+}
+
+// spentAs returns the place of a key that is in no slot any more, or -1.
+func (d *Domain) spentAs(hash *[sha256.Size]byte) int {
+	return slices.IndexFunc(d.spent, func(k spent) bool { return k.hash == *hash })
 }
 
 // A cipherText is a key with the mask of the nonces (iv_mask).
@@ -107,7 +146,8 @@ func New(c Config) (*Domain, error) {
 
 // Load fills key slot an, 0 or 1: packets naming the slot are opened with k from now on.
 // Packets sealed with a former key of the slot open no more, so load the unused slot, have all
-// members do so, and then call [Domain.Use]. The errors are [ErrConfig] and [ErrReuse].
+// members do so, and then call [Domain.Use]. The errors are [ErrConfig] and [ErrReuse]: for the latter
+// a domain remembers the keys in both slots, and the counters of the last 64 keys that were.
 func (d *Domain) Load(an uint8, k Key) error {
 	if an > 1 || !k.limits(d.c.Mode) {
 		return fmt.Errorf("%w: slot %d with counters %d to %d", ErrConfig, an, k.First, k.Limit)
@@ -115,6 +155,11 @@ func (d *Domain) Load(an uint8, k Key) error {
 	for i := range d.slots {
 		if s := &d.slots[i]; s.set && s.key.Secret == k.Secret && s.key.Epoch == k.Epoch && k.First < s.next {
 			return fmt.Errorf("%w: below %d", ErrReuse, s.next)
+		}
+	}
+	if hash := k.hash(); len(d.spent) != 0 {
+		if i := d.spentAs(&hash); i >= 0 && k.First < d.spent[i].next {
+			return fmt.Errorf("%w: below %d", ErrReuse, d.spent[i].next)
 		}
 	}
 	s := slot{key: k, next: k.First, set: true}
@@ -130,6 +175,7 @@ func (d *Domain) Load(an uint8, k Key) error {
 	if err != nil {
 		return err
 	}
+	d.retire(an)
 	d.slots[an] = s
 	d.out = sender{}
 	for i := range d.peers {
@@ -142,7 +188,7 @@ func (d *Domain) Load(an uint8, k Key) error {
 
 // Drop empties key slot an: packets naming the slot open no more.
 func (d *Domain) Drop(an uint8) {
-	if d.slots[an&1] = (slot{}); d.using == int8(an&1) {
+	if d.retire(an & 1); d.using == int8(an&1) {
 		d.using = -1
 	}
 }

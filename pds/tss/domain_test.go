@@ -157,6 +157,47 @@ func TestLoadRefusesAKeyBelowItsCounter(t *testing.T) {
 	require.NoError(t, d.Load(1, Key{Secret: secret, Epoch: 1}), "another epoch makes other nonces")
 }
 
+// A key that has left its slot, dropped or replaced, has sealed all the same. (Before: a key that was dropped and
+// loaded sealed with each counter twice.)
+func TestLoadRemembersKeysOfNoSlot(t *testing.T) {
+	for name, leave := range map[string]func(*Domain){
+		"dropped":  func(d *Domain) { d.Drop(0) },
+		"replaced": func(d *Domain) { require.NoError(t, d.Load(0, Key{Secret: [keyLen]byte{1}})) },
+		"dropped after many": func(d *Domain) {
+			for i := range spentMost {
+				require.NoError(t, d.Load(0, Key{Secret: [keyLen]byte{1, byte(i)}}))
+				require.NoError(t, d.Use(0))
+				require.NoError(t, d.Seal(packet4(1, 2, 12, 9), 0))
+			}
+		},
+		"dropped twice": func(d *Domain) {
+			d.Drop(0)
+			require.NoError(t, d.Load(1, Key{Secret: secret, First: 8}))
+			require.NoError(t, d.Use(1))
+			require.NoError(t, d.Seal(packet4(1, 2, 12, 9), 0))
+			d.Drop(1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := member(t, Config{Mode: ModeCluster}, Key{Secret: secret})
+			for range 5 {
+				require.NoError(t, d.Seal(packet4(1, 2, 12, 9), 0))
+			}
+			leave(d)
+			for an := range uint8(2) {
+				require.ErrorIs(t, d.Load(an, Key{Secret: secret}), ErrReuse)
+				require.ErrorIs(t, d.Load(an, Key{Secret: secret, First: 4}), ErrReuse)
+			}
+			require.NoError(t, d.Load(1, Key{Secret: secret, Epoch: 1}), "another epoch makes other nonces")
+			require.NoError(t, d.Load(0, Key{Secret: secret, First: 9}))
+			require.LessOrEqual(t, len(d.spent), spentMost)
+		})
+	}
+	d := member(t, Config{Mode: ModeCluster}, Key{Secret: secret})
+	d.Drop(0)
+	require.NoError(t, d.Load(0, Key{Secret: secret}), "a key that has sealed nothing")
+}
+
 // One key in both slots sealed with each counter twice: the slot is no part of the nonce.
 func TestUseRefusesCountersOfTheOtherSlot(t *testing.T) {
 	seal := func(d *Domain, n int) {

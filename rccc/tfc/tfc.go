@@ -39,7 +39,8 @@ type Config struct {
 	RTT         int64 // unloaded round trip, ns, up to 2^50: the first repetition; required
 
 	// RepeatCeiling bounds the time between two repetitions of a credit, in
-	// nanoseconds, RTT to 2^56. Default 64 RTT.
+	// nanoseconds, RTT to 2^56. Default 64 RTT or 100 ms, whichever is more: a source that sends nothing proves nothing, and
+	// the credit is repeated to it for as long.
 	RepeatCeiling int64
 
 	// WaitForGrant lets a source begin with nothing instead of Limit.
@@ -60,7 +61,7 @@ const (
 
 // NewParams validates c. Errors wrap [ErrConfig].
 func NewParams(c Config) (Params, error) {
-	c.RepeatCeiling = cmp.Or(c.RepeatCeiling, 64*c.RTT)
+	c.RepeatCeiling = cmp.Or(c.RepeatCeiling, max(64*c.RTT, 100_000_000))
 	err := cmp.Or(
 		check.Range(ErrConfig, "CellSize", c.CellSize, 1, maxBytes),
 		check.Range(ErrConfig, "PktOverhead", c.PktOverhead, 0, maxBytes),

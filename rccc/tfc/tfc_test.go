@@ -43,6 +43,24 @@ func TestNewParamsNamesTheField(t *testing.T) {
 	require.ErrorIs(t, err, ErrConfig, "outstanding cells must stay comparable")
 }
 
+// A source that has nothing to send proves no credit. (Before: told of the same some 1,300 times a second.)
+func TestIdleSourceIsToldLessAndLess(t *testing.T) {
+	c := tableConfig
+	c.RTT = 12_000
+	p, err := NewParams(c)
+	require.NoError(t, err)
+	var d Destination
+	d.Init(&p, 0)
+	require.True(t, d.Accept(&p, 0, 4150))
+	d.Release(&p, 0, 4150)
+	told := 0
+	for at, ok := d.Deadline(); ok && at < 4e9; at, ok = d.Deadline() {
+		d.Credit(&p, at)
+		told++
+	}
+	require.Less(t, told, 60, "in four seconds")
+}
+
 func TestParamsCost(t *testing.T) {
 	p := tableParams(t)
 	for size, cells := range map[int64]int64{0: 1, 64: 1, 1500: 6, 4096: 17, 4150: 17} {

@@ -19,7 +19,19 @@ func (o *options) application() (*fabric.Application, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Count(goal.KindSend)+s.Count(goal.KindRecv)+s.Count(goal.KindCalc) == 0 {
+		return nil, fmt.Errorf("%w: %s has no operations", goal.ErrSchedule, o.goal)
+	}
 	return &fabric.Application{Schedule: s, Arrival: recvDone[o.recvDone], Eager: o.eager}, nil
+}
+
+// bound is the lower bound of all transfers of a run for the table of their times. With an application each time counts
+// from when the transfer was ready, so that the bound, from 0, is beside the makespan.
+func bound(s *fabric.Result) string {
+	if s.Application != nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", s.LowerBound)
 }
 
 func aboutSchedule(s *goal.Schedule) string {
@@ -36,8 +48,8 @@ const (
 func (p *printer) application(n namedRun, all bool) {
 	a := n.Result.Application
 	first, last := slices.Min(a.RankEnds), slices.Max(a.RankEnds)
-	p.f("%s, makespan %.3f us; the first rank ends at %.3f us (rank %d), the last at %.3f us (rank %d)\n", n.Name, a.Makespan,
-		first, slices.Index(a.RankEnds, first), last, slices.Index(a.RankEnds, last))
+	p.f("%s, makespan %.3f us (bound %.3f); the first rank ends at %.3f us (rank %d), the last at %.3f us (rank %d)\n", n.Name, a.Makespan,
+		n.Result.LowerBound, first, slices.Index(a.RankEnds, first), last, slices.Index(a.RankEnds, last))
 	ends := a.RankEnds
 	if !all {
 		ends = ends[:min(len(ends), ranksListed)]

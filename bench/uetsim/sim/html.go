@@ -49,7 +49,7 @@ func runTable(r *report) page.Table {
 	for _, n := range r.Runs {
 		s := n.Result
 		lastHop, core := peaks(s)
-		row := []string{n.Name, "-", "-", "-", "-", fmt.Sprintf("%.1f", s.LowerBound), fmt.Sprint(s.Totals.Trimmed), fmt.Sprint(s.Totals.Marked),
+		row := []string{n.Name, "-", "-", "-", "-", bound(s), fmt.Sprint(s.Totals.Trimmed), fmt.Sprint(s.Totals.Marked),
 			fmt.Sprint(s.Totals.DataDropped + s.Totals.HeadersDropped), fmt.Sprint(s.Totals.Retransmitted), fmt.Sprint(lastHop), fmt.Sprint(core), "-", fmt.Sprint(s.Unfinished)}
 		if s.Unfinished < len(s.Transfers) {
 			for i, v := range []float64{s.FCT.Min, s.FCT.Mean, s.FCT.P99, s.FCT.Max} {

@@ -106,7 +106,7 @@ func (p *printer) runs(r *report) {
 				times = fmt.Sprintf("%.1f\t%.1f\t%.1f\t%.1f", s.FCT.Min, s.FCT.Mean, s.FCT.P99, s.FCT.Max)
 				fairness = fmt.Sprintf("%.3f", s.JainIndex)
 			}
-			f("%s\t%s\t%.1f\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t\n", n.Name, times, s.LowerBound,
+			f("%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t\n", n.Name, times, bound(s),
 				s.Totals.Trimmed, s.Totals.Marked, s.Totals.DataDropped+s.Totals.HeadersDropped, s.Totals.Retransmitted,
 				lastHop, core, fairness)
 		}

@@ -46,7 +46,7 @@ func (t *tuning) define(f *flag.FlagSet) {
 			return err
 		}
 	}
-	const units = " of every switch port, in bytes, packets as in 50p, or bandwidth-delay products as in 0.2bdp; default: as -rules has it"
+	const units = " of every switch port, in bytes, packets as in 50p, or bandwidth-delay products as in 0.2bdp; 0, the default: as -rules has it"
 	f.Func("queue", "`size`"+units, size(&t.queue.Limit))
 	f.Func("ecn-min", "`size` of what waits up to which nothing is marked,"+units, size(&t.queue.ECNMin))
 	f.Func("ecn-max", "`size` of what waits above which everything is marked,"+units, size(&t.queue.ECNMax))
