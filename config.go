@@ -175,7 +175,7 @@ func (c *Config) fill() {
 	n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
 	c.PDS.BaseRTT = cmp.Or(c.PDS.BaseRTT, n.BaseRTT)
 	c.PDS.Range = cmp.Or(c.PDS.Range, c.reach())
-	c.Answers = cmp.Or(c.Answers, min(2*c.PDS.Range*max(4096/int(c.MTU), 1), 65535))
+	c.Answers = cmp.Or(c.Answers, min(2*min(max(c.PDS.Range, 1), pdc.MaxRange)*max(4096/int(c.MTU), 1), 65535)) // Range is not checked yet
 	c.PDS.TargetQDelay = cmp.Or(c.PDS.TargetQDelay, n.Tuning.TargetQdelay)
 	c.Target.MTU = c.MTU
 	c.HostLimits = cmp.Or(c.HostLimits, rccc.DefaultHostLimits())

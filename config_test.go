@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"math"
 	"net/netip"
 	"path/filepath"
 	"reflect"
@@ -49,6 +50,8 @@ func TestConfigErrors(t *testing.T) {
 		"ses messages":      {func(c *uetcc.Config) { c.Messages = -1 }, nil, "Messages"},
 		"ses MTU":           {func(c *uetcc.Config) { c.MTU = 1500 }, ses.ErrConfig, "MTU"},
 		"pdc":               {func(c *uetcc.Config) { c.PDS.RTOInit = -1 }, pdc.ErrConfig, "RTOInit"},
+		"pdc range, below":  {func(c *uetcc.Config) { c.PDS.Range = -1 }, pdc.ErrConfig, "Range"},
+		"pdc range, above":  {func(c *uetcc.Config) { c.PDS.Range = math.MaxInt }, pdc.ErrConfig, "Range"},
 		"pdc idle":          {func(c *uetcc.Config) { c.PDS.IdleTime = 1_000_000 }, pdc.ErrConfig, "IdleTime"},
 		"pdc pending":       {func(c *uetcc.Config) { c.PDS.PendTimeout = -1 }, pdc.ErrConfig, "PendTime"},
 		"pdc table":         {func(c *uetcc.Config) { c.PDCs.Kept = -1 }, pdc.ErrConfig, "Kept"},

@@ -183,12 +183,16 @@ func (x *receiver) creditSender(now int64, in *Datagram, f *flow) *creditSender 
 	return &k.senders[slot]
 }
 
+// mostInitial is the most initial credit of any source, bytes, see rccc.Config.
+const mostInitial = 1 << 29
+
 // startOf is the credit at the begin of an unknown sender, bytes. A context forgotten here
 // resumes one window below the target asked for; the totals on the wire are modulo 2^24
-// quanta. A target a little below 0 is that of a new context with a balance for all that it has to
-// send: resumed, the total would be below 0, and no news for long.
+// quanta. A target below 0 by the most initial credit that any source may have is that of a new context
+// with a balance for all that it has to send: resumed, the total would be below 0, and no news for long.
+// Should it be an old context all the same, its total jumps, and is believed after two requests.
 func (k *creditor) startOf(target uint32) int64 {
-	if t := rccc.Quanta(target).Extend(0); t < 0 && t >= -k.spare {
+	if t := rccc.Quanta(target).Extend(0); t < 0 && t >= -mostInitial {
 		return k.start
 	}
 	return max(k.start, k.recv.Resume(rccc.Quanta(target).Extend(1<<31)))

@@ -25,7 +25,7 @@ func TestExchangeOfAnswersIsReceiveAndTransmit(t *testing.T) {
 }
 
 func exchangeAnswers(t *testing.T, most int, lossy bool) {
-	rng := rand.New(rand.NewPCG(9, uint64(most)))
+	rng := rand.New(rand.NewPCG(11, uint64(most)))
 	var ends [2]*sourceTwin
 	for i := range ends {
 		ends[i] = newSourceTwin(t, func(c *Config) { c.Answers, c.Memory.Chunks, c.CC.NSCC.LinkRate = 1024, 256, 160e10 })

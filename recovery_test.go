@@ -106,3 +106,18 @@ func TestAllToAllWithoutLoss(t *testing.T) {
 		require.Zero(t, st.Resent+st.RTOs+st.NACKs, "%v", st)
 	}
 }
+
+// Hosts that write to one at the same time, through a queue with room for a few of their first packets,
+// all end well and soon: what is dropped goes again at different times. While all hosts had waited for
+// as long, two packets each filled the queue again each time, and a third of the writes failed.
+func TestIncastIntoAShallowQueue(t *testing.T) {
+	const writers = 128
+	queue := fabric.Queue{Limit: fabric.Bytes(30_000), ECNMin: fabric.Bytes(6_000), ECNMax: fabric.Bytes(24_000)}
+	s := newStar(t, writers+1, fabric.Config{Rate: 100e9, Hop: 3 * link.Microsecond, Queue: &queue}, func(c *uetcc.Config) {
+		c.Network = uetcc.NetworkUnknown
+	})
+	for i := range writers {
+		s.post(fabric.Message{Src: 1 + i, Dst: 0, Size: 2 * 4096})
+	}
+	require.Less(t, s.end(), 5000*link.Microsecond)
+}

@@ -3,6 +3,7 @@
 package uetcc_test
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,7 +16,7 @@ import (
 	"github.com/uetcc/uetcc/nscc"
 )
 
-// A star is hosts around one switch of the simulated fabric, which marks and never drops for want of
+// A star is hosts around one switch of the simulated fabric, which marks and, without a Queue, never drops for want of
 // room: for tests of how soon messages end. Endpoints are told the rate and the round trip of the path,
 // and begin with full windows, like those of newEnd.
 type star struct {
@@ -28,7 +29,7 @@ func newStar(t testing.TB, hosts int, c fabric.Config, edit func(*uetcc.Config))
 	leaf := fabric.Tier{DownRate: c.Rate, DownLatency: c.Hop, RadixDown: hosts, RadixUp: 1}
 	top := fabric.Tier{DownRate: c.Rate, DownLatency: c.Hop, RadixDown: 1}
 	c.Topology = &fabric.Topology{Nodes: hosts, PodSize: hosts, Tiers: []fabric.Tier{leaf, top}}
-	c.Queue = &fabric.Queue{Limit: fabric.Bytes(1 << 40), ECNMin: fabric.BDPs(.2), ECNMax: fabric.BDPs(.8)}
+	c.Queue = cmp.Or(c.Queue, &fabric.Queue{Limit: fabric.Bytes(1 << 40), ECNMin: fabric.BDPs(.2), ECNMax: fabric.BDPs(.8)})
 	c.Node, c.NoTrim = fabric.NodeEndpoint, true
 	c.Endpoint = func(_ int, u *uetcc.Config) {
 		told := nscc.Config{LinkRate: u.CC.NSCC.LinkRate, BaseRTT: u.CC.NSCC.BaseRTT}

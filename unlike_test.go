@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc"
+	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -142,5 +143,36 @@ func TestRangeBelowThePeersDefault(t *testing.T) {
 		n.endWell(n.ends[0], 5)
 		st := n.ends[0].e.PDS().Stats()
 		require.Less(t, float64(st.Resent), most.resent*float64(st.Sent), "%d PSNs: %v", most.track, st)
+	}
+}
+
+// Ends with receiver credit whose links differ, and so the most credit that each holds, share it all the same. A new
+// context with much self-granted credit was taken for an old one: its second message waited 10 ms, and with lost packets
+// the slow end took totals of the fast one for impossible until its messages failed with CauseNoCredit.
+func TestUnlikeRatesUnderCredit(t *testing.T) {
+	rates := []int64{1_250_000_000, 50_000_000_000}
+	for _, control := range []ccc.Control{ccc.ControlRCCC, ccc.ControlBoth} {
+		for _, loss := range []float64{0, .1} {
+			for seed := range uint64(max(*unlikeSeeds, 16)) {
+				i := seed
+				n := newNetwork(t, seed+1, netFaults{loss: loss}, 2, func(c *uetcc.Config) {
+					c.CC.Control, c.CC.NSCC.LinkRate, c.Memory.Chunks = control, rates[i%2], 0
+					i++
+				})
+				a := n.ends[0]
+				n.write(ses.ModeRUD, 1000)
+				n.endWell(a, 1)
+				for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD} {
+					for range 3 {
+						n.write(mode, 40*netMTU)
+						n.read(mode, 40*netMTU)
+					}
+				}
+				n.endWell(a, 13)
+				if loss == 0 {
+					require.Less(t, n.now, int64(2*ms))
+				}
+			}
+		}
 	}
 }

@@ -35,7 +35,7 @@ func FuzzRCCCSource(f *testing.F) {
 			case op == 5:
 				askSource(t, &s, &p, v)
 			default:
-				settleSource(t, &s, &p, now, v)
+				m.settle(t, &s, &p, now, v)
 			}
 			if s.Credit() != m.credit || rccc.QuantaOf(s.Cum()) != rccc.Quanta(m.cum) || s.Startup() != m.startup {
 				t.Fatalf("%+v, want %+v", s, m)
@@ -52,6 +52,7 @@ type plainSource struct {
 	credit  int64
 	cum     uint32 // quanta
 	startup bool
+	asked   int // requests since the last newer credit
 }
 
 // step does to s and to m what op says with v: send, an ACK, a loss, a credit.
@@ -80,8 +81,8 @@ func (m *plainSource) step(s *rccc.Source, p *rccc.Params, op uint8, v uint32) {
 		s.OnCreditUpdate(p, rccc.Quanta(v).Extend(s.Cum()))
 		m.leaveStartup()
 		diff := (v - m.cum) & 0xff_ffff
-		if diff > 0 && diff < 1<<23 && int64(diff)*256 <= 4*creditW+1<<18 { // the largest grant
-			m.credit, m.cum = min(creditW, m.credit+256*int64(diff)), v
+		if diff > 0 && diff < 1<<23 && (m.asked >= 2 || int64(diff)*256 <= 4*creditW+1<<18) { // the largest grant
+			m.credit, m.cum, m.asked = min(creditW, m.credit+256*int64(diff)), v, 0
 		}
 	}
 }
@@ -100,14 +101,16 @@ func askSource(t *testing.T, s *rccc.Source, p *rccc.Params, v uint32) {
 	}
 }
 
-// settleSource has s look at its timer. Requests that nobody answers come at least each 64 round
+// settle has s look at its timer. Requests that nobody answers come at least each 64 round
 // trips, after 249 of them half as often with each further one, five times.
-func settleSource(t *testing.T, s *rccc.Source, p *rccc.Params, now int64, v uint32) {
+func (m *plainSource) settle(t *testing.T, s *rccc.Source, p *rccc.Params, now int64, v uint32) {
 	s.Settle(p, now, int64(v&1))
 	if due, armed := s.Deadline(); armed && (s.Credit() > 0 || due > now+32*64*creditRTT) {
 		t.Fatalf("timer at %d, now %d, credit %d", due, now, s.Credit())
 	}
-	s.RequestDue(p, now)
+	if s.RequestDue(p, now) {
+		m.asked++
+	}
 }
 
 // plainSender and plainPull are round robin with spare credit, written for

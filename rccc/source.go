@@ -122,13 +122,15 @@ func (s *Source) endStartup() {
 // OnCreditUpdate takes a cumulative credit of total bytes brought by an ACK_CC or a
 // Credit control packet (see [Quanta.Extend]) and returns the increment in bytes: total
 // minus the known total. 0 means no news: a duplicate, an overtaken message, or a jump
-// impossible for an honest destination. The balance grows by the increment up to W.
+// impossible for an honest destination with the same W. A destination with a larger W may jump when
+// grants are lost: such a total is the answer where requests have been in vain before. The
+// balance grows by the increment up to W.
 //
 //uetcc:hot nobounds
 func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	s.endStartup()
 	step := total - s.cum
-	if step <= 0 || step > p.maxStep {
+	if step <= 0 || step > p.maxStep && s.backoff < doubtful {
 		return 0
 	}
 	s.credit = min(s.credit+step, p.maxCredit)
@@ -137,6 +139,9 @@ func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	s.backoff = 0
 	return step
 }
+
+// doubtful is the number of requests in vain after which a jump is believed.
+const doubtful = 2
 
 // Note takes a cumulative total of bytes in the same field that is not receiver credit,
 // as in transport flow control. Only [Source.Cum] follows, backwards too; the meaning is

@@ -140,6 +140,24 @@ func TestSourceRefusesImpossibleJump(t *testing.T) {
 	require.EqualValues(t, 1, s.OnCreditUpdate(p, 4*testW+maxGrant+1), "no step is too small")
 }
 
+// A destination with a larger W may hand out more than seems possible, and if all but the last message is
+// lost, each answer to a request repeats the jump.
+func TestSourceBelievesAJumpAfterRequestsInVain(t *testing.T) {
+	p := testParams(t, nil)
+	s := newSource(p)
+	s.OnACK()
+	s.Settle(p, 0, testMTU)
+	const total = 10 * testW
+	for range doubtful {
+		require.Zero(t, s.OnCreditUpdate(p, total))
+		due, ok := s.Deadline()
+		require.True(t, ok)
+		require.True(t, s.RequestDue(p, due))
+	}
+	require.EqualValues(t, total, s.OnCreditUpdate(p, total))
+	require.EqualValues(t, testW, s.Credit(), "no more than the source may hold")
+}
+
 // What a destination hands out before it stops is no jump, however small W is and however
 // large a grant, and if only the last of its messages arrives.
 func TestSourceBelievesTheLastOfManyGrants(t *testing.T) {

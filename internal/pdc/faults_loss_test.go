@@ -3,6 +3,7 @@
 package pdc
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -511,7 +512,7 @@ func TestFaultL5ArrivedAndAskedFor(t *testing.T) {
 	require.Len(t, g.b.got, 2, "executed once")
 }
 
-// The timeout grows to 8 s and no further, and with 15 retries it never ends.
+// The timeout grows to 8 s, and by what spread adds, and no further, and with 15 retries it never ends.
 func TestFaultL14BackoffIsCapped(t *testing.T) {
 	g := established(t, pairConfig{Config: Config{RTOInit: 1000 * ms, MaxRTORetx: rtoForever}})
 	g.submit(1, 1)
@@ -523,7 +524,28 @@ func TestFaultL14BackoffIsCapped(t *testing.T) {
 		g.wait(50 * ms)
 	}
 	for i, want := range []int64{1, 2, 4, 8, 8, 8, 8} {
-		require.InDelta(t, want*1000*ms, times[i+1]-times[i], 100*ms, "%d", i)
+		wait, most := times[i+1]-times[i], want*1000*ms
+		if i > 0 {
+			most += spreadMost(most)
+		}
+		require.Greater(t, wait, want*1000*ms-100*ms, "%d", i)
+		require.Less(t, wait, most+100*ms, "%d", i)
+	}
+}
+
+// PDCs whose first packets were lost at one time send again at one time once, and then a quarter of
+// the timeout apart, all packets of a PDC together.
+func TestFaultL15RetriesSpread(t *testing.T) {
+	var first, second []int64
+	for number := range uint32(1000) {
+		first = append(first, spread(ms, 0, number))
+		second = append(second, spread(2*ms, 1, number))
+	}
+	slices.Sort(first)
+	slices.Sort(second)
+	require.EqualValues(t, []int64{ms, ms}, []int64{first[0], first[999]})
+	for i, at := range second {
+		require.InDelta(t, 2*ms+ms/2*i/1000, at, ms/40)
 	}
 }
 

@@ -179,7 +179,7 @@ func (l *life) makeRoom(now int64, crowded bool) {
 // been silent for as long as the id will rest.
 func (l *life) unused(now int64, flood bool) *PDC {
 	var unproven, proven *PDC
-	silent := l.p.longestRTO()
+	silent := l.p.longestRTO() + spreadMost(l.p.longestRTO())
 	for range l.looks() {
 		p := l.look()
 		rests := p.state == StateQuarantine && l.table.rests(p.handle.ID(), now)

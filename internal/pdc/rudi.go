@@ -118,7 +118,7 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 		out.Header = len(h.AppendTo(buf[:0]))
 		p.sent, p.queued = true, false
 		t.queued--
-		p.dueAt = deadline.After(now, m.p.rto(p.rtos))
+		p.dueAt = deadline.After(now, spread(m.p.rto(p.rtos), p.rtos, uint32(p.id)))
 		t.nextDue = min(t.nextDue, p.dueAt)
 		m.life.arm(now)
 		return true

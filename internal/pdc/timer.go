@@ -5,6 +5,7 @@ package pdc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/splitmix"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -366,12 +367,26 @@ func (t *trip) rto(p *Params) int64 {
 func (p *Params) learntMost() int64 { return max(p.longestRTO(), p.c.IdleTime/4) }
 
 // backoff is the timeout of a packet of w timed out n times: never less than the unlearnt
-// timeout, which with unlimited retries goes on to 8 s.
+// timeout, which with unlimited retries goes on to 8 s, and what spread adds.
 func (w *sendWindow) backoff(p *Params, m *memory, n uint8) int64 {
 	first := m.trip[w.slot].rto(p)
 	most := max(p.longestRTO(), min(4*first, p.learntMost()))
-	return max(p.rto(uint8(min(int(n), p.maxRTOs))), deadline.Backoff(first, n, most))
+	return spread(max(p.rto(uint8(min(int(n), p.maxRTOs))), deadline.Backoff(first, n, most)), n, uint32(w.start))
 }
+
+// spread is a timeout d after n others, and up to a quarter more by the number of a PDC. PDCs whose
+// packets a full queue dropped at one time would otherwise all send again at one time, and fill the
+// queue again: of a thousand most ran out of retries, while the link stood idle. All packets of
+// a PDC wait alike, and stay in order.
+func spread(d int64, n uint8, number uint32) int64 {
+	if n == 0 {
+		return d
+	}
+	return d + int64(splitmix.Mix(uint64(number)<<8|uint64(n))>>1%uint64(spreadMost(d)+1))
+}
+
+// spreadMost is the most that spread adds.
+func spreadMost(d int64) int64 { return d / 4 }
 
 // tripShift is the unit of PDC.took: 2^10 ns.
 const tripShift = 10

@@ -85,7 +85,9 @@ type Config struct {
 	// BaseRTT). A PDC whose answers take longer learns from them to wait for longer: their mean and
 	// four times the mean deviation, as in RFC 6298, and at least twice the mean, up to the longest
 	// timeout, RTOInit x 2^MaxRTORetx (32 ms by default), or a quarter of IdleTime. Its first packets, and RUDI packets, go
-	// by RTOInit: with 5 retries a peer is given up whose first answer takes 63 times as long.
+	// by RTOInit: with 5 retries a peer is given up whose first answer takes 63 times as long. Each further
+	// timeout of a packet is twice the one before, and up to a quarter more, different for each PDC, since
+	// packets dropped at one time by a full queue would fill the queue again at one time.
 	RTOInit int64
 
 	// MaxRTORetx is Max_RTO_Retx_Cnt, how often a packet is sent again on time before its PDC fails:
