@@ -46,7 +46,6 @@ func start(t testing.TB, dev *Device, soft *SoftDevice, i int, v Control) *Conte
 
 func TestStrings(t *testing.T) {
 	for k, name := range map[interface{ String() string }]string{
-		kindClock: "clock", KindEvents: "events", Kind(0x99): "Kind(153)",
 		ModeWindow: "window", ModeCredit: "credit", ModeBoth: "both", ModeRate: "rate", Mode(7): "Mode(7)",
 		EventACKCC: "ack-cc", EventTrimNACK: "trim-nack", EventNoCredit: "no-credit", pcc.EventRTT: "rtt",
 	} {
