@@ -42,11 +42,9 @@ const (
 	FeatureRate    Feature = 1 << 2  // paces
 	FeatureTXStamp Feature = 1 << 3  // stamps departures
 	FeatureService Feature = 1 << 5  // inserts the service time
-	FeatureProbe   Feature = 1 << 6  // sends and answers round-trip probes
 	FeatureEvents  Feature = 1 << 8  // posts events to rings
 	FeatureRoom    Feature = 1 << 12 // tells how many doorbells it can take
 	FeatureEntropy Feature = 1 << 17 // takes the entropy value from the PDC block
-	FeatureWide    Feature = 1 << 18 // registers can be accessed 64 bits at a time
 )
 
 // registers is the map of the registers. The bits of a register are counted from 0.

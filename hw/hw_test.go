@@ -13,8 +13,7 @@ import (
 )
 
 const allFeatures = FeatureWindow | FeatureCredit | FeatureRate | FeatureTXStamp | FeatureEvents |
-
-	FeatureRoom | FeatureEntropy | FeatureService | FeatureProbe | FeatureWide
+	FeatureRoom | FeatureEntropy | FeatureService
 
 func softConfig() SoftConfig {
 	return SoftConfig{Contexts: 4, PDCs: 4, Owners: 2, Features: allFeatures, LineRate: 100e9, MTU: 4096}
