@@ -177,7 +177,6 @@ func (c *Config) fill() {
 	c.Answers = cmp.Or(c.Answers, min(2*c.PDS.Range*max(4096/int(c.MTU), 1), 65535))
 	c.PDS.TargetQDelay = cmp.Or(c.PDS.TargetQDelay, n.Tuning.TargetQdelay)
 	c.Target.MTU = c.MTU
-	c.HostLimits = cmp.Or(c.HostLimits, rccc.DefaultHostLimits())
 	c.PDCs.Seed = cmp.Or(c.PDCs.Seed, c.seedFor(seedIDs))
 	c.Target.Seed = cmp.Or(c.Target.Seed, c.seedFor(seedTarget))
 }
