@@ -178,7 +178,6 @@ func (c *Config) fill() {
 	c.Answers = cmp.Or(c.Answers, min(2*min(max(c.PDS.Range, 1), pdc.MaxRange)*max(4096/int(c.MTU), 1), 65535)) // Range is not checked yet
 	c.PDS.TargetQDelay = cmp.Or(c.PDS.TargetQDelay, n.Tuning.TargetQdelay)
 	c.Target.MTU = c.MTU
-	c.HostLimits = cmp.Or(c.HostLimits, rccc.DefaultHostLimits())
 	c.PDCs.Seed = cmp.Or(c.PDCs.Seed, c.seedFor(seedIDs))
 	c.Target.Seed = cmp.Or(c.Target.Seed, c.seedFor(seedTarget))
 }
@@ -257,7 +256,7 @@ func NewEndpoint(c Config) (*Endpoint, error) {
 // join connects the parts of e, and gives each the settings from c.
 func (e *Endpoint) join(c *Config) {
 	s, x, l := &e.source, &e.recv, &e.loader
-	s.pds, s.cc, s.target, s.credit, s.flows, s.stats, s.local, s.mtu = e.pds, e.cc, e.target, e.credit, e.flows, &e.stats, e.local, e.mtu
+	s.pds, s.target, s.credit, s.flows, s.stats, s.local, s.mtu = e.pds, e.target, e.credit, e.flows, &e.stats, e.local, e.mtu
 	s.key, s.answerTC, s.lendTag = pdc.InitiatorKey{Source: c.Address}, c.AnswerTC, c.seedFor(seedLentRegions)>>32
 	x.pds, x.target, x.credit, x.flows, x.stats, x.mtu, x.source = e.pds, e.target, e.credit, e.flows, &e.stats, e.mtu, s
 	x.controlTC, x.tells = c.ControlTC, e.credit != nil || x.backlog.on

@@ -359,10 +359,7 @@ func (k *creditor) deadline() (int64, bool) {
 //
 //go:noinline
 func (k *creditor) isDue(now int64) bool {
-	at, awake := k.recv.Deadline()
-	if k.cells != nil {
-		at, awake = k.cells.due.Next()
-	}
+	at, awake := k.deadline()
 	return awake && at <= now
 }
 

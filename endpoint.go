@@ -49,7 +49,6 @@ type Endpoint struct {
 // peers, on the way into the manager of the PDCs and until the end.
 type source struct {
 	pds    *pdc.Manager
-	cc     *ccc.Manager
 	target *msg.Target
 	credit *creditor
 	flows  []flow

@@ -119,7 +119,7 @@ func (s *source) pump(now int64, f *flow) {
 	}
 	for s.lead(f).ahead < s.submitAhead && f.messages.Head != 0 {
 		rec := &s.messages[f.messages.Head-1]
-		alike, _ := s.sender.Next(now, rec.handle, &s.tx)
+		alike := s.sender.Next(now, rec.handle, &s.tx)
 		if alike == 0 {
 			return
 		}

@@ -129,7 +129,7 @@ func (n *network) settle() {
 		return true
 	})
 	for _, end := range n.ends {
-		require.Zero(n.t, end.e.Target().Messages(), "records")
+		require.Zero(n.t, end.e.Usage().Arriving, "records")
 		require.Zero(n.t, end.e.Stats().Broken)
 		require.Equal(n.t, 64, (*pdc.Manager)(end.e.PDS()).FreeChunks())
 		if clean { // else the acknowledgement of read data may have been lost

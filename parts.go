@@ -144,10 +144,6 @@ func (t *Target) CancelReceive(h ses.Handle) error { return t.part().CancelRecei
 // Pending returns how many rendezvous and deferrable sends of peers await their data.
 func (t *Target) Pending() int { return t.part().Pending() }
 
-// Messages returns the number of messages of several packets in progress, including failed
-// messages not yet over.
-func (t *Target) Messages() int { return t.part().Messages() }
-
 // HasErrand reports whether Tick is due, to ask a peer for a send that has found a buffer, or for the
 // rest of one.
 func (t *Target) HasErrand() bool { return t.part().HasErrand() }

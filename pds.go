@@ -132,7 +132,7 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 		s.leads[h.ID()].ahead = s.submitAhead // so that nothing more is handed over
 		for f.messages.Head != 0 {
 			rec := &s.messages[f.messages.Head-1]
-			if n, _ := s.sender.Next(now, rec.handle, &s.tx); n == 0 {
+			if n := s.sender.Next(now, rec.handle, &s.tx); n == 0 {
 				break
 			}
 			s.failNext(now, rec, c, ev.Nack)

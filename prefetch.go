@@ -191,10 +191,10 @@ func (l *loader) prefetchWrite(m []Message, from, end int) int {
 			continue
 		}
 		send, peer := l.pds.Fast().Lines(id)
-		unsubmitted, ring, ringEnd := l.pds.Fast().SubmitLines(id)
+		unsubmitted, ring := l.pds.Fast().SubmitLines(id)
 		prefetch.Lines(send, peer, unsubmitted, ring)
 		prefetch.Lines(l.cc.ContextLines(id))
-		prefetch.Lines(ringEnd, ringEnd, ringEnd, uintptr(unsafe.Pointer(&l.flows[id])))
+		prefetch.Lines(ring+prefetch.Line, ring+prefetch.Line, ring+prefetch.Line, uintptr(unsafe.Pointer(&l.flows[id])))
 	}
 	return from
 }
@@ -207,7 +207,7 @@ func (l *loader) prefetchRest(id pds.PDCID) {
 	prefetch.Lines(l.pds.Fast().PacketLines(uint16(id)))
 	if lead := l.source.leads[id]; lead.ahead <= submitLow+few {
 		if i := l.flows[id].messages.Head; i != 0 {
-			unsubmitted, _, _ := l.pds.Fast().SubmitLines(uint16(id))
+			unsubmitted, _ := l.pds.Fast().SubmitLines(uint16(id))
 			prefetch.Lines(unsubmitted, l.pds.Fast().RowLine(uint16(id)), uintptr(unsafe.Pointer(&l.source.messages[i-1].left)), l.source.sender.Line(lead.sends)+prefetch.Line)
 		}
 	}

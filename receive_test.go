@@ -232,7 +232,7 @@ func requireTwins(t *testing.T, a, b *twin) {
 	require.Equal(t, b.reply, a.reply)
 	require.Equal(t, b.e.PDS().Stats(), a.e.PDS().Stats())
 	require.Equal(t, b.e.Stats(), a.e.Stats())
-	require.Equal(t, b.e.Target().Messages(), a.e.Target().Messages())
+	require.Equal(t, b.e.Usage().Arriving, a.e.Usage().Arriving)
 	if id := a.r.PDC; id != 0 {
 		ia, _ := a.e.PDS().PDC(id)
 		ib, _ := b.e.PDS().PDC(id)

@@ -259,7 +259,7 @@ func (s *source) describeOwn(out *Datagram, buf []byte, at int, p msg.PacketHand
 func (s *source) sendDatagram(now int64, out *Datagram, buf []byte) {
 	rec := &s.messages[s.unsent.Head-1]
 	q := &s.tx
-	_, _ = s.sender.Next(now, rec.handle, q)
+	s.sender.Next(now, rec.handle, q)
 	_ = s.sender.Handed(rec.handle, 1)
 	n := len((&pds.UUD{Next: pds.NextHdr(q.Form)}).AppendTo(buf[:0]))
 	m, y := s.sender.PutHeader(buf[n:], q.Packet)

@@ -234,7 +234,7 @@ func BenchmarkSESInitiator(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if n, _ := in.Next(0, h, &q); n == 0 || in.Handed(h, 1) != nil {
+		if n := in.Next(0, h, &q); n == 0 || in.Handed(h, 1) != nil {
 			b.Fatal("no packet")
 		}
 		if n, _ := in.PutHeader(header, q.Packet); n == 0 {

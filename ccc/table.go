@@ -13,13 +13,9 @@ import (
 
 // Errors of a [Table]. After an error nothing has changed.
 var (
-	// ErrNoCCC: every context is in use; the answer to a SYN packet is a NACK with
-	// NO_CCC_AVAIL.
+	// ErrNoCCC: every context is in use, or no place is left for the key's hash, as an attack
+	// may have it; the answer to a SYN packet is a NACK with NO_CCC_AVAIL.
 	ErrNoCCC = errors.New("ccc: no context free")
-
-	// ErrTableFull: no place is left for the key's hash, though the table has room.
-	// With a random seed the cause is an attack; answer as for ErrNoCCC.
-	ErrTableFull = errors.New("ccc: no room in the table for the key")
 
 	// ErrNamed: the context has a ccc_id already, or another context has the id.
 	ErrNamed = errors.New("ccc: ccc_id in use")
@@ -92,8 +88,7 @@ func (t *Table) Live(h Handle) bool { return t.slots.Live(table.Handle(h)) }
 
 // Open returns the handle of the context of k, beginning a life if k has none; opened
 // tells so. Of several cores missing the same key at the same time, one opens the
-// context and the rest get the same handle. The errors are [ErrNoCCC] and
-// [ErrTableFull].
+// context and the rest get the same handle. The error is [ErrNoCCC].
 func (t *Table) Open(k *Key) (h Handle, opened bool, err error) {
 	var key table.Key
 	k.fill(&key)
@@ -111,13 +106,13 @@ func (t *Table) Open(k *Key) (h Handle, opened bool, err error) {
 	}
 	t.slots.Return(n)
 	if err != nil {
-		return 0, false, ErrTableFull
+		return 0, false, ErrNoCCC
 	}
 	return Handle(got), false, nil
 }
 
 // Name gives the context of h the ccc_id used in the peer's packets, or in packets to
-// the peer. The errors are [ErrNamed], errUnknown and [ErrTableFull]. Only the
+// the peer. The errors are [ErrNamed], errUnknown and [ErrNoCCC]. Only the
 // context's owner may call Name.
 func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
 	if !t.slots.Owns(h.Index()) {
@@ -137,7 +132,7 @@ func (t *Table) Name(h Handle, peer netip.Addr, id uint8) error {
 	}
 	t.slots.Update(h.Index(), t.slots.Load(h.Index()), 0)
 	if err != nil {
-		return ErrTableFull
+		return ErrNoCCC
 	}
 	return ErrNamed
 }

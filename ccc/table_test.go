@@ -107,7 +107,7 @@ func TestTableWithoutRoomForAKey(t *testing.T) {
 		_, err = tab.keys.Insert(&table.Key{i}, table.NewHandle(uint16(i%2), 1))
 	}
 	h, opened, err := tab.Open(&Key{TC: 1})
-	require.ErrorIs(t, err, ErrTableFull)
+	require.ErrorIs(t, err, ErrNoCCC)
 	require.Zero(t, h)
 	require.False(t, opened)
 	requireCount(t, tab, 0, 2)

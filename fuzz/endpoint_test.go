@@ -195,7 +195,7 @@ func FuzzEndpointReceive(f *testing.F) {
 		hostileBytes(e, b, room)
 		s := e.PDS().Stats()
 		require.LessOrEqual(t, s.Opened-s.Closed, uint64(2*hostilePDCs), "second ones to a peer included")
-		require.LessOrEqual(t, e.Target().Messages(), 4)
+		require.LessOrEqual(t, e.Usage().Arriving, 4)
 		require.LessOrEqual(t, (*pdc.Manager)(e.PDS()).FreeChunks(), 8)
 	})
 }

@@ -99,7 +99,7 @@ func (w *hwWorld) op() {
 		w.program(r.IntN(len(w.contexts)), k)
 	case k < 69:
 		i := r.IntN(len(w.contexts))
-		oneOf(r, (*hw.Doorbell).Probe, (*hw.Doorbell).Credit)(&w.bells[r.IntN(len(w.bells))], &w.contexts[i], w.gen(i))
+		w.bells[r.IntN(len(w.bells))].Probe(&w.contexts[i], w.gen(i))
 	case k < 75:
 		i, n := r.IntN(len(w.contexts)), int64(r.IntN(20_000))-100
 		w.soft.Ack(i, n)

@@ -58,37 +58,37 @@ func FuzzDiscovery(f *testing.F) {
 			return
 		}
 		_ = dev.Enable(dev.Features())
-		for _, k := range []hw.Kind{hw.KindContext, hw.KindPDC, hw.KindDoorbell, hw.KindEvents, hw.KindCounters} {
-			touch(dev, k, dev.Count(k)-1)
+		for _, r := range []hw.Register{hw.Reg.Ctl, hw.Reg.Bind, hw.Reg.Ring, hw.Reg.RingCtl, hw.Reg.Counter} {
+			touch(dev, r, dev.Count(r)-1)
 		}
 	})
 }
 
-// touch uses the last element of a kind.
-func touch(dev *hw.Device, k hw.Kind, last int) {
+// touch uses the last element that has register r.
+func touch(dev *hw.Device, r hw.Register, last int) {
 	if last < 0 {
 		return
 	}
-	switch k {
-	case hw.KindContext:
+	switch r {
+	case hw.Reg.Ctl:
 		if c, err := dev.Context(last); err == nil {
 			c.Commit(hw.Control{})
 			c.CreditUsed()
-			if b, err := dev.Doorbell(dev.Count(hw.KindDoorbell) - 1); err == nil {
+			if b, err := dev.Doorbell(dev.Count(hw.Reg.Ring) - 1); err == nil {
 				b.Ring(&c, 1, 1)
 			}
 		}
-	case hw.KindPDC:
+	case hw.Reg.Bind:
 		if p, err := dev.PDC(last); err == nil {
 			p.Bind(hw.Binding{})
 			p.Acked()
 		}
-	case hw.KindEvents:
+	case hw.Reg.RingCtl:
 		if r, err := dev.Ring(last, hw.NewMemory(4096), 0, 4); err == nil {
 			var buf [4]hw.Event
 			r.Drain(buf[:])
 		}
-	case hw.KindCounters:
+	case hw.Reg.Counter:
 		dev.Counters()
 	}
 }

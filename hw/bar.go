@@ -12,10 +12,10 @@ type bar struct{ b []byte }
 // exactly one plain load or store of the register's width: the accessors are
 // not inlined, so the compiler can neither merge nor drop an access. The race
 // detector does not see such accesses. Only a single goroutine at a time may use
-// a register; different registers may be used at once. The error is [ErrSpace].
+// a register; different registers may be used at once. The error is [ErrConfig].
 func WrapBAR(mapping []byte) (Space, error) {
 	if !isSpace(mapping) {
-		return nil, ErrSpace
+		return nil, ErrConfig
 	}
 	return &bar{mapping[:len(mapping)&^7]}, nil
 }

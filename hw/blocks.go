@@ -2,41 +2,31 @@
 
 package hw
 
-import "github.com/uetcc/uetcc/internal/enum"
-
-// Kind is the kind of a register block.
-type Kind uint16
+// kind is the kind of a register block.
+type kind uint16
 
 // Kinds of blocks. Every device has the first two, and more as needed. Unknown kinds
 // are skipped.
 const (
-	kindCapability Kind = 0x0001
-	kindClock      Kind = 0x0010
-	KindContext    Kind = 0x0020 // array, stride 128: one for each congestion control context
-	KindPDC        Kind = 0x0021 // array, stride 64
-	KindDoorbell   Kind = 0x0030 // array, stride 4,096: one page for each owner
-	KindEvents     Kind = 0x0040 // array, stride 64: one ring for each owner
-	KindCounters   Kind = 0x0050 // array, stride 8
+	kindCapability kind = 0x0001
+	kindClock      kind = 0x0010
+	kindContext    kind = 0x0020 // array, stride 128: one for each congestion control context
+	kindPDC        kind = 0x0021 // array, stride 64
+	kindDoorbell   kind = 0x0030 // array, stride 4,096: one page for each owner
+	kindEvents     kind = 0x0040 // array, stride 64: one ring for each owner
+	kindCounters   kind = 0x0050 // array, stride 8
 )
 
-var kindNames = [...]string{
-	kindCapability: "capability", kindClock: "clock", KindContext: "context", KindPDC: "pdc",
-	KindDoorbell: "doorbell", KindEvents: "events", KindCounters: "counters",
-}
-
-// String returns a short name.
-func (k Kind) String() string { return enum.Name(kindNames[:], k) }
-
 // stride returns the distance of a kind's array elements, 0 for a single block.
-func (k Kind) stride() uint32 {
+func (k kind) stride() uint32 {
 	switch k {
-	case KindContext:
+	case kindContext:
 		return 128
-	case KindPDC, KindEvents:
+	case kindPDC, kindEvents:
 		return 64
-	case KindDoorbell:
+	case kindDoorbell:
 		return 4096
-	case KindCounters:
+	case kindCounters:
 		return 8
 	}
 	return 0
@@ -47,18 +37,14 @@ type Feature uint64
 
 // Features. A feature absent from the device is done in software by the engine.
 const (
-	FeatureWindow   Feature = 1 << 0  // enforces CWND (NSCC)
-	FeatureCredit   Feature = 1 << 1  // enforces CREDIT (RCCC)
-	FeatureRate     Feature = 1 << 2  // paces
-	FeatureTXStamp  Feature = 1 << 3  // stamps departures
-	FeatureRXStamp  Feature = 1 << 4  // stamps arrivals
-	FeatureService  Feature = 1 << 5  // inserts the service time
-	FeatureProbe    Feature = 1 << 6  // sends and answers round-trip probes
-	FeatureEvents   Feature = 1 << 8  // posts events to rings
-	FeatureCoalesce Feature = 1 << 9  // merges events of one type
-	FeatureRoom     Feature = 1 << 12 // tells how many doorbells it can take
-	FeatureEntropy  Feature = 1 << 17 // takes the entropy value from the PDC block
-	FeatureWide     Feature = 1 << 18 // registers can be accessed 64 bits at a time
+	FeatureWindow  Feature = 1 << 0  // enforces CWND (NSCC)
+	FeatureCredit  Feature = 1 << 1  // enforces CREDIT (RCCC)
+	FeatureRate    Feature = 1 << 2  // paces
+	FeatureTXStamp Feature = 1 << 3  // stamps departures
+	FeatureService Feature = 1 << 5  // inserts the service time
+	FeatureEvents  Feature = 1 << 8  // posts events to rings
+	FeatureRoom    Feature = 1 << 12 // tells how many doorbells it can take
+	FeatureEntropy Feature = 1 << 17 // takes the entropy value from the PDC block
 )
 
 // registers is the map of the registers. The bits of a register are counted from 0.
@@ -153,47 +139,47 @@ var Reg = registers{
 	StampBits: kindClock.register("STAMP_BITS", 0x2c, 32, ro, orderNone),
 
 	// a congestion context: the engine's line, then the device's
-	Ctl:        KindContext.register("CTL", 0x00, 32, rw, orderProgram),
-	Rate:       KindContext.register("RATE", 0x04, 32, rw, orderProgram).needs(FeatureRate),
-	Cwnd:       KindContext.register("CWND", 0x08, 64, rw, orderProgram).needs(FeatureWindow),
-	Credit:     KindContext.register("CREDIT", 0x10, 64, rw, orderProgram).needs(FeatureCredit),
-	Backlog:    KindContext.register("BACKLOG", 0x18, 64, rw, orderNone).needs(FeatureCredit),
-	Burst:      KindContext.register("BURST", 0x20, 32, rw, orderNone).needs(FeatureRate),
-	Commit:     KindContext.register("COMMIT", 0x24, 32, wo, orderFlush),
-	Record:     KindContext.register("RECORD", 0x28, 64, rw, orderBefore),
-	State:      KindContext.register("STATE", 0x40, 32, ro, orderAfter),
-	LastTX:     KindContext.register("LAST_TX", 0x44, 32, ro, orderNone).needs(FeatureTXStamp),
-	Sent:       KindContext.register("SENT", 0x48, 64, ro, orderNone),
-	Acked:      KindContext.register("ACKED", 0x50, 64, ro, orderNone),
-	CreditUsed: KindContext.register("CREDIT_USED", 0x58, 64, ro, orderNone).needs(FeatureCredit),
+	Ctl:        kindContext.register("CTL", 0x00, 32, rw, orderProgram),
+	Rate:       kindContext.register("RATE", 0x04, 32, rw, orderProgram).needs(FeatureRate),
+	Cwnd:       kindContext.register("CWND", 0x08, 64, rw, orderProgram).needs(FeatureWindow),
+	Credit:     kindContext.register("CREDIT", 0x10, 64, rw, orderProgram).needs(FeatureCredit),
+	Backlog:    kindContext.register("BACKLOG", 0x18, 64, rw, orderNone).needs(FeatureCredit),
+	Burst:      kindContext.register("BURST", 0x20, 32, rw, orderNone).needs(FeatureRate),
+	Commit:     kindContext.register("COMMIT", 0x24, 32, wo, orderFlush),
+	Record:     kindContext.register("RECORD", 0x28, 64, rw, orderBefore),
+	State:      kindContext.register("STATE", 0x40, 32, ro, orderAfter),
+	LastTX:     kindContext.register("LAST_TX", 0x44, 32, ro, orderNone).needs(FeatureTXStamp),
+	Sent:       kindContext.register("SENT", 0x48, 64, ro, orderNone),
+	Acked:      kindContext.register("ACKED", 0x50, 64, ro, orderNone),
+	CreditUsed: kindContext.register("CREDIT_USED", 0x58, 64, ro, orderNone).needs(FeatureCredit),
 
 	// a packet delivery context
-	Bind:    KindPDC.register("BIND", 0x00, 64, rw, orderProgram),
-	PSNTX:   KindPDC.register("PSN_TX", 0x08, 32, ro, orderNone),
-	MPR:     KindPDC.register("MPR", 0x0c, 32, rw, orderProgram),
-	CACK:    KindPDC.register("CACK", 0x10, 32, ro, orderAfter),
-	PSNRX:   KindPDC.register("PSN_RX", 0x14, 32, ro, orderAfter),
-	SACK:    KindPDC.register("SACK", 0x18, 64, ro, orderAfter),
-	Entropy: KindPDC.register("ENTROPY", 0x20, 32, rw, orderNone).needs(FeatureEntropy),
-	Service: KindPDC.register("SERVICE", 0x24, 32, ro, orderNone).needs(FeatureService),
-	PDC:     KindPDC.register("PDC_STATE", 0x28, 32, ro, orderAfter),
+	Bind:    kindPDC.register("BIND", 0x00, 64, rw, orderProgram),
+	PSNTX:   kindPDC.register("PSN_TX", 0x08, 32, ro, orderNone),
+	MPR:     kindPDC.register("MPR", 0x0c, 32, rw, orderProgram),
+	CACK:    kindPDC.register("CACK", 0x10, 32, ro, orderAfter),
+	PSNRX:   kindPDC.register("PSN_RX", 0x14, 32, ro, orderAfter),
+	SACK:    kindPDC.register("SACK", 0x18, 64, ro, orderAfter),
+	Entropy: kindPDC.register("ENTROPY", 0x20, 32, rw, orderNone).needs(FeatureEntropy),
+	Service: kindPDC.register("SERVICE", 0x24, 32, ro, orderNone).needs(FeatureService),
+	PDC:     kindPDC.register("PDC_STATE", 0x28, 32, ro, orderAfter),
 
 	// a doorbell page and of an event ring
-	Ring:      KindDoorbell.register("RING", 0x00, 64, wo, orderFlush),
-	Room:      KindDoorbell.register("ROOM", 0x08, 32, ro, orderNone).needs(FeatureRoom),
-	RingAddr:  KindEvents.register("RING_ADDR", 0x00, 64, rw, orderProgram),
-	RingCtl:   KindEvents.register("RING_CTL", 0x08, 32, rw, orderFlush),
-	Cons:      KindEvents.register("CONS", 0x0c, 32, rw, orderProgram),
-	Prod:      KindEvents.register("PROD", 0x10, 32, ro, orderAfter),
-	Lost:      KindEvents.register("LOST", 0x14, 32, ro, orderNone),
-	RingState: KindEvents.register("RING_STATE", 0x18, 32, ro, orderAfter),
+	Ring:      kindDoorbell.register("RING", 0x00, 64, wo, orderFlush),
+	Room:      kindDoorbell.register("ROOM", 0x08, 32, ro, orderNone).needs(FeatureRoom),
+	RingAddr:  kindEvents.register("RING_ADDR", 0x00, 64, rw, orderProgram),
+	RingCtl:   kindEvents.register("RING_CTL", 0x08, 32, rw, orderFlush),
+	Cons:      kindEvents.register("CONS", 0x0c, 32, rw, orderProgram),
+	Prod:      kindEvents.register("PROD", 0x10, 32, ro, orderAfter),
+	Lost:      kindEvents.register("LOST", 0x14, 32, ro, orderNone),
+	RingState: kindEvents.register("RING_STATE", 0x18, 32, ro, orderAfter),
 
-	Counter: KindCounters.register("COUNTER", 0x00, 64, ro, orderNone),
+	Counter: kindCounters.register("COUNTER", 0x00, 64, ro, orderNone),
 }
 
 // register describes a register of the block, or of each element of its array.
-func (k Kind) register(name string, off uint32, width uint8, a access, o order) Register {
-	return Register{Name: name, Kind: k, Offset: off, Width: width, Element: k.stride() > 0, access: a, order: o}
+func (k kind) register(name string, off uint32, width uint8, a access, o order) Register {
+	return Register{Name: name, Kind: uint16(k), Offset: off, Width: width, Element: k.stride() > 0, access: a, order: o}
 }
 
 // needs returns the register, present only with a feature.
@@ -229,7 +215,7 @@ const (
 // Register describes one register of a block.
 type Register struct {
 	Name    string
-	Kind    Kind
+	Kind    uint16  // of the block, as in TYPE
 	Offset  uint32  // from the block's base, or from its array element
 	Width   uint8   // bits: 32 or 64
 	Feature Feature // 0: always there
@@ -241,8 +227,7 @@ type Register struct {
 
 // Load returns the value of a register; index names the array element, if it
 // lies in one. A register that is write-only, or whose feature is off, reads as
-// 0. For tools and tests: the typed blocks are faster. Errors: [ErrMissing],
-// [ErrIndex].
+// 0. For tools and tests: the typed blocks are faster. The error is [ErrIndex].
 func (d *Device) Load(r Register, index int) (uint64, error) {
 	off, err := d.offset(r, index)
 	if err != nil || r.access == wo || d.on&r.Feature != r.Feature {
@@ -255,7 +240,7 @@ func (d *Device) Load(r Register, index int) (uint64, error) {
 }
 
 // Store writes a register. A store to a register whose feature is off changes nothing.
-// Errors: [ErrMissing], [ErrIndex], and [ErrAccess] for a read-only register.
+// Errors: [ErrIndex], and [ErrAccess] for a read-only register.
 func (d *Device) Store(r Register, index int, v uint64) error {
 	off, err := d.offset(r, index)
 	switch {
@@ -282,9 +267,9 @@ func (d *Device) Store(r Register, index int, v uint64) error {
 
 // offset returns where a register lies.
 func (d *Device) offset(r Register, index int) (uint32, error) {
-	b := d.block(r.Kind)
+	b := d.block(kind(r.Kind))
 	if b == nil {
-		return 0, ErrMissing
+		return 0, ErrIndex
 	}
 	if !r.Element {
 		return b.at + r.Offset, nil

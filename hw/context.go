@@ -62,7 +62,7 @@ type Context struct {
 	index  uint32
 }
 
-// Context returns context block i. Errors: [ErrMissing], [ErrIndex].
+// Context returns context block i. The error is [ErrIndex].
 func (d *Device) Context(i int) (Context, error) {
 	base, err := d.offset(Reg.Ctl, i)
 	if err != nil {
@@ -181,7 +181,7 @@ type PDC struct {
 	base  uint32
 }
 
-// PDC returns PDC block i. Errors: [ErrMissing], [ErrIndex].
+// PDC returns PDC block i. The error is [ErrIndex].
 func (d *Device) PDC(i int) (PDC, error) {
 	base, err := d.offset(Reg.Bind, i)
 	return PDC{d.space, base}, err

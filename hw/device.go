@@ -19,7 +19,7 @@ const (
 
 // A block is a register block the walk found.
 type block struct {
-	kind  Kind
+	kind  kind
 	at    uint32
 	count uint32
 	base  uint32
@@ -56,7 +56,7 @@ type Device struct {
 // Open walks the chain of register blocks in a space and returns the device,
 // with no feature enabled. The walk terminates on any contents and reads nothing outside
 // the space. Blocks of unknown kind, vendor or major version are skipped. Errors:
-// [ErrChain], [ErrMissing].
+// [ErrChain].
 func Open(space Space) (*Device, error) {
 	d := &Device{space: space}
 	heads, err := d.walk(make([]extent, 0, maxBlocks))
@@ -69,7 +69,7 @@ func Open(space Space) (*Device, error) {
 		}
 	}
 	if d.block(kindCapability) == nil || d.block(kindClock) == nil {
-		return nil, ErrMissing
+		return nil, ErrChain
 	}
 	d.resets = space.Load32(d.reg(Reg.Resets))
 	return d, nil
@@ -106,7 +106,7 @@ func (d *Device) walk(heads []extent) ([]extent, error) {
 // comes back without a kind.
 func (d *Device) readHeader(at uint32) (block, error) {
 	typ, version := d.space.Load32(at+Reg.Type.Offset), d.space.Load32(at+Reg.Version.Offset)
-	b := block{kind: Kind(typ), at: at}
+	b := block{kind: kind(typ), at: at}
 	if typ>>16 != 0 || version>>24 != knownVersion || b.kind.fixedLen() == 0 {
 		return block{}, nil
 	}
@@ -129,20 +129,20 @@ func (d *Device) readHeader(at uint32) (block, error) {
 }
 
 // fixedLen returns the bytes of a kind's block at the block's base, 0 for an unknown kind.
-func (k Kind) fixedLen() uint64 {
+func (k kind) fixedLen() uint64 {
 	switch k {
 	case kindCapability:
 		return 0x50
 	case kindClock:
 		return 0x30
-	case KindContext, KindPDC, KindDoorbell, KindEvents, KindCounters:
+	case kindContext, kindPDC, kindDoorbell, kindEvents, kindCounters:
 		return headerLen
 	}
 	return 0
 }
 
 // block returns the block of a kind, or nil.
-func (d *Device) block(k Kind) *block {
+func (d *Device) block(k kind) *block {
 	for i := range d.blocks {
 		if d.blocks[i].kind == k {
 			return &d.blocks[i]
@@ -151,16 +151,16 @@ func (d *Device) block(k Kind) *block {
 	return nil
 }
 
-// Count returns the number of array elements of a kind, 0 without such a block.
-func (d *Device) Count(k Kind) int {
-	if b := d.block(k); b != nil {
+// Count returns the number of array elements that have a register, 0 without such a block.
+func (d *Device) Count(r Register) int {
+	if b := d.block(kind(r.Kind)); b != nil {
 		return int(b.count)
 	}
 	return 0
 }
 
 // reg returns the offset of a register in a block present on every device.
-func (d *Device) reg(r Register) uint32 { return d.block(r.Kind).at + r.Offset }
+func (d *Device) reg(r Register) uint32 { return d.block(kind(r.Kind)).at + r.Offset }
 
 // Features returns the features offered by the device.
 func (d *Device) Features() Feature { return Feature(d.space.Load64(d.reg(Reg.Features))) }
@@ -201,10 +201,9 @@ type Status uint32
 
 // Bits of a status.
 const (
-	StatusReady    Status = 1 << 0
-	StatusFault    Status = 1 << 1
-	StatusLink     Status = 1 << 2
-	StatusOverload Status = 1 << 3 // doorbells come faster than they are taken
+	StatusReady Status = 1 << 0
+	StatusFault Status = 1 << 1
+	StatusLink  Status = 1 << 2
 )
 
 // Status returns the device's state.
@@ -292,7 +291,7 @@ func (c *Counters) words() [counters]uint64 {
 // Counters returns the device's counters, 0 where the device lacks a counter.
 func (d *Device) Counters() Counters {
 	var w [counters]uint64
-	if b := d.block(KindCounters); b != nil {
+	if b := d.block(kindCounters); b != nil {
 		for i := range min(b.count, counters) {
 			w[i] = d.space.Load64(b.base + 8*i)
 		}

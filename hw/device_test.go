@@ -16,9 +16,9 @@ func TestOpen(t *testing.T) {
 	require.EqualValues(t, 4096, dev.MTU())
 	require.Equal(t, StatusReady|StatusLink, dev.Status())
 	require.Equal(t, allFeatures, dev.Features())
-	require.Equal(t, 4, dev.Count(KindContext))
-	require.Equal(t, 2, dev.Count(KindDoorbell))
-	require.Zero(t, dev.Count(Kind(0x99)))
+	require.Equal(t, 4, dev.Count(Reg.Ctl))
+	require.Equal(t, 2, dev.Count(Reg.Ring))
+	require.Zero(t, dev.Count(Register{Kind: 0x99}))
 	require.EqualValues(t, 128, dev.Clock().Nanoseconds(1))
 	soft.Step(128 * 7)
 	require.EqualValues(t, 7, dev.Clock().Ticks())
@@ -63,7 +63,7 @@ func TestOpenArrayInFront(t *testing.T) {
 	regs.Store32(atEvents+Reg.Next.Offset, to)
 	dev, err := Open(regs)
 	require.NoError(t, err)
-	require.EqualValues(t, counters, dev.Count(KindCounters))
+	require.EqualValues(t, counters, dev.Count(Reg.Counter))
 	regs.Store32(to+Reg.Base.Offset, to-8) // into its own header
 	_, err = Open(regs)
 	require.ErrorIs(t, err, ErrChain)
@@ -89,14 +89,31 @@ func TestOpenChainLeavesTheSpace(t *testing.T) {
 
 // TestOpenChainWithoutEnd: a chain of more blocks than any device has is refused.
 func TestOpenChainWithoutEnd(t *testing.T) {
-	for blocks, want := range map[uint32]error{maxBlocks: ErrMissing, maxBlocks + 1: ErrChain} {
-		regs := NewMemory(blocks * headerLen)
-		for i := range blocks - 1 {
-			regs.Store32(i*headerLen+Reg.Next.Offset, (i+1)*headerLen)
+	const clock, others = 0x50, 0x80
+	for blocks, want := range map[uint32]error{maxBlocks: nil, maxBlocks + 1: ErrChain} {
+		regs := newChain(others+(blocks-2)*headerLen, clock)
+		for i := range blocks - 3 {
+			regs.Store32(others+i*headerLen+Reg.Next.Offset, others+(i+1)*headerLen)
 		}
+		regs.Store32(clock+Reg.Next.Offset, others)
 		_, err := Open(regs)
 		require.ErrorIs(t, err, want, "%d", blocks)
 	}
+	regs := newChain(others, clock)
+	regs.Store32(clock+Reg.Type.Offset, 0)
+	_, err := Open(regs)
+	require.ErrorIs(t, err, ErrChain, "no clock")
+}
+
+// newChain returns a space with the two blocks that every device has.
+func newChain(size, clock uint32) *Memory {
+	regs := NewMemory(size)
+	regs.Store32(Reg.Type.Offset, uint32(kindCapability))
+	regs.Store32(Reg.Version.Offset, knownVersion<<24)
+	regs.Store32(Reg.Next.Offset, clock)
+	regs.Store32(clock+Reg.Type.Offset, uint32(kindClock))
+	regs.Store32(clock+Reg.Version.Offset, knownVersion<<24)
+	return regs
 }
 
 // TestOpenToTheEnd: blocks may end where the space does, one that is skipped right there too.
@@ -106,12 +123,7 @@ func TestOpenToTheEnd(t *testing.T) {
 		size uint32
 		want error
 	}{{end, nil}, {end - 8, ErrChain}, {end + 0x18, nil}, {end + 0x10, ErrChain}} {
-		regs := NewMemory(tc.size)
-		regs.Store32(Reg.Type.Offset, uint32(kindCapability))
-		regs.Store32(Reg.Version.Offset, knownVersion<<24)
-		regs.Store32(Reg.Next.Offset, clock)
-		regs.Store32(clock+Reg.Type.Offset, uint32(kindClock))
-		regs.Store32(clock+Reg.Version.Offset, knownVersion<<24)
+		regs := newChain(tc.size, clock)
 		if tc.size > end {
 			regs.Store32(clock+Reg.Next.Offset, end+4)
 		}
@@ -124,14 +136,14 @@ func TestOpenToTheEnd(t *testing.T) {
 // its kind.
 func TestOpenForeign(t *testing.T) {
 	cfg := softConfig()
-	for reg, v := range map[Register]uint32{Reg.Type: 1<<16 | uint32(KindCounters), Reg.Version: (knownVersion + 1) << 24} {
+	for reg, v := range map[Register]uint32{Reg.Type: 1<<16 | uint32(kindCounters), Reg.Version: (knownVersion + 1) << 24} {
 		regs := NewMemory(cfg.SpaceSize())
 		_, err := NewSoftDevice(cfg, regs, NewMemory(8))
 		require.NoError(t, err)
 		regs.Store32(atCounters+reg.Offset, v)
 		dev, err := Open(regs)
 		require.NoError(t, err)
-		require.Zero(t, dev.Count(KindCounters), reg.Name)
+		require.Zero(t, dev.Count(Reg.Counter), reg.Name)
 		require.Zero(t, dev.Counters().TXPackets)
 	}
 }

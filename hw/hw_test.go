@@ -13,8 +13,7 @@ import (
 )
 
 const allFeatures = FeatureWindow | FeatureCredit | FeatureRate | FeatureTXStamp | FeatureEvents |
-
-	FeatureRoom | FeatureEntropy | FeatureService | FeatureProbe | FeatureWide
+	FeatureRoom | FeatureEntropy | FeatureService
 
 func softConfig() SoftConfig {
 	return SoftConfig{Contexts: 4, PDCs: 4, Owners: 2, Features: allFeatures, LineRate: 100e9, MTU: 4096}
@@ -46,7 +45,6 @@ func start(t testing.TB, dev *Device, soft *SoftDevice, i int, v Control) *Conte
 
 func TestStrings(t *testing.T) {
 	for k, name := range map[interface{ String() string }]string{
-		kindClock: "clock", KindEvents: "events", Kind(0x99): "Kind(153)",
 		ModeWindow: "window", ModeCredit: "credit", ModeBoth: "both", ModeRate: "rate", Mode(7): "Mode(7)",
 		EventACKCC: "ack-cc", EventTrimNACK: "trim-nack", EventNoCredit: "no-credit", pcc.EventRTT: "rtt",
 	} {

@@ -48,7 +48,7 @@ func TestPDC(t *testing.T) {
 	_, err = dev.PDC(4)
 	require.ErrorIs(t, err, ErrIndex)
 
-	state := dev.block(KindPDC).base + 3*64 + Reg.PDC.Offset
+	state := dev.block(kindPDC).base + 3*64 + Reg.PDC.Offset
 	dev.space.Store32(state, dev.space.Load32(state)|1<<16) // dies while it changes the pair
 	_, _, ok = p.Acked()
 	require.False(t, ok)

@@ -27,8 +27,8 @@ func TestLoadAndStoreKeepTheAccessClass(t *testing.T) {
 	_, err = dev.Load(Reg.Cwnd, -1)
 	require.ErrorIs(t, err, ErrIndex)
 	_, err = dev.Load(Register{Kind: 0x99}, 0)
-	require.ErrorIs(t, err, ErrMissing)
-	require.ErrorIs(t, dev.Store(Register{Kind: 0x99, access: rw}, 0, 0), ErrMissing)
+	require.ErrorIs(t, err, ErrIndex)
+	require.ErrorIs(t, dev.Store(Register{Kind: 0x99, access: rw}, 0, 0), ErrIndex)
 }
 
 // TestRegisterMap holds the map that engine and device share, which their tests cannot tell from

@@ -30,7 +30,7 @@ const (
 // Ring makes event ring i use 2^log2 entries (4..15) of 32 bytes at offset addr
 // of the host memory, a multiple of 4,096, and turns it on. If the ring is on already,
 // perhaps from an engine that has died, stop the ring and wait for [Ring.Stopped], or
-// reset the device. Errors: [ErrFeature], [ErrMissing], [ErrIndex], [ErrRing].
+// reset the device. Errors: [ErrFeature], [ErrIndex], [ErrRing].
 func (d *Device) Ring(i int, host *Memory, addr, log2 uint32) (Ring, error) {
 	if d.on&FeatureEvents == 0 {
 		return Ring{}, ErrFeature
@@ -184,9 +184,8 @@ func (e *Event) setRest(w2, w3 uint64) {
 
 // Operations of a doorbell.
 const (
-	opTX     = 0 // packets up to the index wait to be sent
-	opProbe  = 3 // send a round-trip probe
-	opCredit = 4 // the credit changed
+	opTX    = 0 // packets up to the index wait to be sent
+	opProbe = 3 // send a round-trip probe
 )
 
 // A doorbell is one 64-bit word:
@@ -196,8 +195,8 @@ const (
 //	|     index      | op |              |   gen   |      context      |
 //	+----------------+----+--------------+---------+-------------------+
 //
-// An operation with no index fills in the page's number of requests so far: a
-// device ignores a repeated word.
+// A probe has no index and fills in the page's number of probes so far: a device
+// ignores a repeated word.
 func doorbellWord(index uint16, op uint64, gen uint8, context uint32) uint64 {
 	return uint64(index) | op<<16 | uint64(gen)<<24 | uint64(context)<<32
 }
@@ -211,7 +210,7 @@ type Doorbell struct {
 	asked uint16
 }
 
-// Doorbell returns doorbell page i. Errors: [ErrMissing], [ErrIndex].
+// Doorbell returns doorbell page i. The error is [ErrIndex].
 func (d *Device) Doorbell(i int) (Doorbell, error) {
 	page, err := d.offset(Reg.Ring, i)
 	return Doorbell{space: d.space, page: page, on: d.on}, err
@@ -234,14 +233,9 @@ func (b *Doorbell) Ring(c *Context, generation uint8, index uint16) {
 
 // Probe asks the device for a round-trip probe. The request may be lost if the page's next
 // doorbell overtakes.
-func (b *Doorbell) Probe(c *Context, generation uint8) { b.ask(c, generation, opProbe) }
-
-// Credit tells the device that the credit has changed. The word may be lost like that of Probe.
-func (b *Doorbell) Credit(c *Context, generation uint8) { b.ask(c, generation, opCredit) }
-
-func (b *Doorbell) ask(c *Context, generation uint8, op uint64) {
+func (b *Doorbell) Probe(c *Context, generation uint8) {
 	b.asked++
-	b.space.Store64(b.page+Reg.Ring.Offset, doorbellWord(b.asked, op, generation, c.index))
+	b.space.Store64(b.page+Reg.Ring.Offset, doorbellWord(b.asked, opProbe, generation, c.index))
 	b.space.Flush()
 }
 

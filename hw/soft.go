@@ -87,11 +87,11 @@ func (c *SoftConfig) layout() (l layout, err error) {
 		return l, err
 	}
 	l.contexts = atArrays
-	l.pdcs = l.contexts + uint32(c.Contexts)*KindContext.stride()
-	l.rings = l.pdcs + uint32(c.PDCs)*KindPDC.stride()
-	l.counters = l.rings + uint32(c.Owners)*KindEvents.stride()
+	l.pdcs = l.contexts + uint32(c.Contexts)*kindContext.stride()
+	l.rings = l.pdcs + uint32(c.PDCs)*kindPDC.stride()
+	l.counters = l.rings + uint32(c.Owners)*kindEvents.stride()
 	l.doorbells = (l.counters + counters*8 + 4095) &^ 4095
-	l.end = l.doorbells + uint32(c.Owners)*KindDoorbell.stride()
+	l.end = l.doorbells + uint32(c.Owners)*kindDoorbell.stride()
 	return l, nil
 }
 
@@ -107,15 +107,14 @@ func (c SoftConfig) SpaceSize() uint32 {
 
 // NewSoftDevice lays the device's blocks out in regs, cleared first, and reports
 // ready. Event rings lie in host. An engine that drove an earlier device in regs sees
-// the new device as the old after a reset. Errors: [ErrSpace] where regs is too
-// small, and else errors wrapping [ErrConfig].
+// the new device as the old after a reset. Errors wrap [ErrConfig].
 func NewSoftDevice(cfg SoftConfig, regs, host *Memory) (*SoftDevice, error) {
 	l, err := cfg.layout()
 	if err != nil {
 		return nil, err
 	}
 	if regs.Size() < l.end {
-		return nil, ErrSpace
+		return nil, fmt.Errorf("%w: regs has %d bytes, want %d", ErrConfig, regs.Size(), l.end)
 	}
 	cfg.TickPs = cmp.Or(cfg.TickPs, uetTickPs)
 	d := &SoftDevice{
@@ -138,22 +137,22 @@ func (d *SoftDevice) describe() {
 	cfg, l, regs := &d.cfg, &d.at, d.regs
 	d.header(atCapability, kindCapability, atClock, 0, 0)
 	d.header(atClock, kindClock, atContext, 0, 0)
-	d.header(atContext, KindContext, atPDC, uint32(cfg.Contexts), l.contexts)
-	d.header(atPDC, KindPDC, atDoorbell, uint32(cfg.PDCs), l.pdcs)
-	d.header(atDoorbell, KindDoorbell, atEvents, uint32(cfg.Owners), l.doorbells)
-	d.header(atEvents, KindEvents, atCounters, uint32(cfg.Owners), l.rings)
-	d.header(atCounters, KindCounters, 0, counters, l.counters)
+	d.header(atContext, kindContext, atPDC, uint32(cfg.Contexts), l.contexts)
+	d.header(atPDC, kindPDC, atDoorbell, uint32(cfg.PDCs), l.pdcs)
+	d.header(atDoorbell, kindDoorbell, atEvents, uint32(cfg.Owners), l.doorbells)
+	d.header(atEvents, kindEvents, atCounters, uint32(cfg.Owners), l.rings)
+	d.header(atCounters, kindCounters, 0, counters, l.counters)
 	regs.Store64(Reg.Features.Offset, uint64(cfg.Features))
 	regs.Store64(Reg.LineRate.Offset, uint64(cfg.LineRate))
 	regs.Store64(Reg.Limits.Offset, softWindowLog|maxRingLog<<8|uint64(cfg.Contexts)<<16|uint64(cfg.MTU/mtuUnit)<<48)
 	regs.Store32(atClock+Reg.TickPs.Offset, cfg.TickPs)
 	regs.Store32(atClock+Reg.StampBits.Offset, 32)
 	for i := range cfg.Owners {
-		regs.Store32(l.doorbells+uint32(i)*KindDoorbell.stride()+Reg.Room.Offset, softRoom)
+		regs.Store32(l.doorbells+uint32(i)*kindDoorbell.stride()+Reg.Room.Offset, softRoom)
 	}
 }
 
-func (d *SoftDevice) header(at uint32, k Kind, next, count, base uint32) {
+func (d *SoftDevice) header(at uint32, k kind, next, count, base uint32) {
 	d.regs.Store32(at+Reg.Type.Offset, uint32(k))
 	d.regs.Store32(at+Reg.Version.Offset, knownVersion<<24)
 	d.regs.Store32(at+Reg.Next.Offset, next)
@@ -247,7 +246,7 @@ func (d *SoftDevice) publishFaults() {
 // context's record has the index.
 func (d *SoftDevice) takePages() {
 	for i := range d.pages {
-		w := d.regs.Load64(d.at.doorbells + uint32(i)*KindDoorbell.stride() + Reg.Ring.Offset)
+		w := d.regs.Load64(d.at.doorbells + uint32(i)*kindDoorbell.stride() + Reg.Ring.Offset)
 		if w == d.pages[i] {
 			continue
 		}
@@ -268,7 +267,7 @@ func (d *SoftDevice) takePages() {
 
 // takePDC acts on a change of a PDC's binding.
 func (d *SoftDevice) takePDC(i int) {
-	base := d.at.pdcs + uint32(i)*KindPDC.stride()
+	base := d.at.pdcs + uint32(i)*kindPDC.stride()
 	w := d.regs.Load64(base + Reg.Bind.Offset)
 	if w == d.pdcs[i] {
 		return
@@ -285,7 +284,7 @@ func (d *SoftDevice) takePDC(i int) {
 
 // Received sets the acknowledgements of PDC i: a cumulative PSN and the bitmap above.
 func (d *SoftDevice) Received(i int, cack uint32, sack uint64) {
-	base := d.at.pdcs + uint32(i)*KindPDC.stride()
+	base := d.at.pdcs + uint32(i)*kindPDC.stride()
 	state := d.regs.Load32(base + Reg.PDC.Offset)
 	d.regs.Store32(base+Reg.PDC.Offset, state+1<<16)
 	d.regs.Store32(base+Reg.CACK.Offset, cack)

@@ -46,7 +46,7 @@ const (
 // takeContext takes the engine's stores to context i: a commit, a doorbell
 // record, window and credit.
 func (d *SoftDevice) takeContext(i int, now int64) {
-	c, base := &d.contexts[i], d.at.contexts+uint32(i)*KindContext.stride()
+	c, base := &d.contexts[i], d.at.contexts+uint32(i)*kindContext.stride()
 	if v := d.regs.Load32(base + Reg.Commit.Offset); v != c.commit && d.apply(c, base, v) {
 		c.commit = v
 	}
@@ -181,7 +181,7 @@ func (d *SoftDevice) send(i int) {
 	d.portPart = lasts % d.cfg.LineRate
 	d.counters.TXPackets++
 	d.counters.TXBytes += uint64(n)
-	d.regs.Store32(d.at.contexts+uint32(i)*KindContext.stride()+Reg.LastTX.Offset,
+	d.regs.Store32(d.at.contexts+uint32(i)*kindContext.stride()+Reg.LastTX.Offset,
 		uint32(nsToTicks(d.portFree, d.cfg.TickPs)))
 	flags := uint8(0)
 	if c.probe {
@@ -192,7 +192,7 @@ func (d *SoftDevice) send(i int) {
 
 // publish stores the progress of context i, and adds up the blocked time.
 func (d *SoftDevice) publish(i int, now int64) {
-	c, base := &d.contexts[i], d.at.contexts+uint32(i)*KindContext.stride()
+	c, base := &d.contexts[i], d.at.contexts+uint32(i)*kindContext.stride()
 	state := uint32(c.gen) << 8
 	if c.enabled && c.head != c.index {
 		b := c.blockedBy(d.cfg.MTU)

@@ -43,7 +43,7 @@ func (d *SoftDevice) takeRing(i int) {
 }
 
 // ringAt is where the registers of ring i lie.
-func (d *SoftDevice) ringAt(i int) uint32 { return d.at.rings + uint32(i)*KindEvents.stride() }
+func (d *SoftDevice) ringAt(i int) uint32 { return d.at.rings + uint32(i)*kindEvents.stride() }
 
 // Post delivers events of contexts to their rings, with the generation of the
 // context, the time and a serial number. The ring is the context's number modulo the

@@ -302,7 +302,7 @@ func TestSoftErrors(t *testing.T) {
 		_, err := NewSoftDevice(good, NewMemory(good.SpaceSize()), NewMemory(1))
 		require.NoError(t, err)
 		_, err = NewSoftDevice(good, NewMemory(good.SpaceSize()-8), NewMemory(1))
-		require.ErrorIs(t, err, ErrSpace)
+		require.ErrorIs(t, err, ErrConfig)
 	}
 }
 

@@ -10,11 +10,9 @@ import (
 
 // Errors of this package.
 var (
-	ErrConfig  = errors.New("hw: invalid configuration")
-	ErrSpace   = errors.New("hw: space too small, misaligned, or access out of its range")
-	ErrChain   = errors.New("hw: broken chain of register blocks")
-	ErrMissing = errors.New("hw: a mandatory register block is missing")
-	ErrIndex   = errors.New("hw: no such array element")
+	ErrConfig  = errors.New("hw: invalid configuration, or memory too small, too large or misaligned")
+	ErrChain   = errors.New("hw: broken chain of register blocks, or a mandatory block is missing")
+	ErrIndex   = errors.New("hw: no such block or array element")
 	ErrFeature = errors.New("hw: the device does not offer a feature")
 	ErrRing    = errors.New("hw: ring size or address out of range, or ring in use")
 	ErrAccess  = errors.New("hw: register does not allow this access")
@@ -46,10 +44,10 @@ type Memory struct{ words []uint64 }
 func NewMemory(size uint32) *Memory { return &Memory{make([]uint64, (uint64(size)+7)/8)} }
 
 // WrapMemory returns a space over b, such as a file mapped by several processes, which must start at a multiple of 8; a last
-// incomplete word is left out. The error is [ErrSpace].
+// incomplete word is left out. The error is [ErrConfig].
 func WrapMemory(b []byte) (*Memory, error) {
 	if !isSpace(b) {
-		return nil, ErrSpace
+		return nil, ErrConfig
 	}
 	return &Memory{unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), len(b)/8)}, nil
 }

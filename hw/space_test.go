@@ -30,8 +30,8 @@ func TestSpaces(t *testing.T) {
 	require.EqualValues(t, 1, least.Load64(0))
 	for _, bad := range [][]byte{nil, aligned[:7], aligned[1:]} {
 		_, err := WrapMemory(bad)
-		require.ErrorIs(t, err, ErrSpace)
+		require.ErrorIs(t, err, ErrConfig)
 		_, err = WrapBAR(bad)
-		require.ErrorIs(t, err, ErrSpace)
+		require.ErrorIs(t, err, ErrConfig)
 	}
 }

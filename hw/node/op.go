@@ -66,56 +66,50 @@ type Op struct {
 
 // Write writes data to a peer's exposed memory. Write returns when all of data has arrived.
 func (n *Node) Write(ctx context.Context, peer netip.AddrPort, at At, data []byte) error {
-	op := ops.Get().(*Op)
-	defer op.put()
-	op.Kind, op.Peer, op.At, op.Data = OpWrite, peer, at, data
-	return n.Do(ctx, op)
+	_, err := n.do(ctx, Op{Kind: OpWrite, Peer: peer, At: at, Data: data})
+	return err
 }
 
 // Read reads a peer's exposed memory into data.
 func (n *Node) Read(ctx context.Context, peer netip.AddrPort, at At, data []byte) error {
-	op := ops.Get().(*Op)
-	defer op.put()
-	op.Kind, op.Peer, op.At, op.Data = OpRead, peer, at, data
-	return n.Do(ctx, op)
+	_, err := n.do(ctx, Op{Kind: OpRead, Peer: peer, At: at, Data: data})
+	return err
 }
 
 // Send sends data to a Recv of the peer with the same tag, from the node or from anybody. Send
 // returns when data is in the receiver's buffer, however late the Recv comes. Several messages with
 // the same tag may arrive in any order.
 func (n *Node) Send(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) error {
-	op := ops.Get().(*Op)
-	defer op.put()
-	op.Kind, op.Peer, op.Tag, op.Data = OpSend, peer, tag, data
-	return n.Do(ctx, op)
+	_, err := n.do(ctx, Op{Kind: OpSend, Peer: peer, Tag: tag, Data: data})
+	return err
 }
 
 // Recv receives a message with the given tag into data, from a peer, or from anybody if peer is the
 // zero AddrPort. Results are the bytes received and the sender.
 func (n *Node) Recv(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) (int, netip.AddrPort, error) {
-	op := ops.Get().(*Op)
-	defer op.put()
-	op.Kind, op.Peer, op.Tag, op.Data = OpRecv, peer, tag, data
-	err := n.Do(ctx, op)
+	op, err := n.do(ctx, Op{Kind: OpRecv, Peer: peer, Tag: tag, Data: data})
 	return op.N, op.Peer, err
 }
 
 // Atomic does an operation on 8 bytes of a peer's exposed memory, an unsigned number in the byte
 // order of the peer's machine, and returns the old value. compare is for compare and swap alone.
 func (n *Node) Atomic(ctx context.Context, peer netip.AddrPort, at At, code ses.AtomicOpcode, operand, compare uint64) (uint64, error) {
-	op := ops.Get().(*Op)
-	defer op.put()
-	op.Kind, op.Peer, op.At, op.Atomic, op.Operand, op.Compare = OpAtomic, peer, at, code, operand, compare
-	err := n.Do(ctx, op)
+	op, err := n.do(ctx, Op{Kind: OpAtomic, Peer: peer, At: at, Atomic: code, Operand: operand, Compare: compare})
 	return op.Old, err
 }
 
 // ops are Ops between two calls.
 var ops = sync.Pool{New: func() any { return &Op{over: make(chan struct{}, 1)} }}
 
-func (op *Op) put() {
-	*op = Op{over: op.over}
+// do is Do for o in one of them, and returns o as it is then.
+func (n *Node) do(ctx context.Context, o Op) (Op, error) {
+	op := ops.Get().(*Op)
+	o.over = op.over
+	*op = o
+	err := n.Do(ctx, op)
+	o, *op = *op, Op{over: op.over}
 	ops.Put(op)
+	return o, err
 }
 
 // Do begins op, whose Done is nil, and waits for the end. When ctx ends first, so does op: the memory

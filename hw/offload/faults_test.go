@@ -26,7 +26,7 @@ func TestDeviceResetInFlight(t *testing.T) {
 	r.tick()
 	r.bind(2, hw.ModeWindow, size)
 	r.step()
-	require.Equal(t, Hardware, r.b.State())
+	require.Equal(t, Hardware, r.b.state)
 	require.True(t, r.b.Queue(300))
 	r.step()
 	r.b.Collect(&r.c, &r.p, r.now)
@@ -55,7 +55,7 @@ func TestNextGenerationAfterRelease(t *testing.T) {
 			require.Equal(t, Pending, r.b.Poll(r.now), "the device has not seen it")
 		}
 		r.step()
-		require.Equal(t, Hardware, r.b.State())
+		require.Equal(t, Hardware, r.b.state)
 		require.True(t, r.b.Queue(5))
 		for range 20 {
 			r.step()

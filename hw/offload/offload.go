@@ -110,9 +110,6 @@ func (b *Binding) Poll(now int64) State {
 	return b.state
 }
 
-// State returns the present sender.
-func (b *Binding) State() State { return b.state }
-
 // Publish gives the device the context's window, credit and backlog: call it after every
 // event that may move any of the three. Each costs a single store.
 func (b *Binding) Publish(c *ccc.Context) {

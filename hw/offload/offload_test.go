@@ -102,10 +102,10 @@ func TestDeviceSendsWhatTheWindowAllows(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
 	const packets = 200
 	r.c.OnNewData(&r.p, 0, packets*size)
-	require.Equal(t, Pending, r.b.State())
+	require.Equal(t, Pending, r.b.state)
 	require.False(t, r.b.Queue(packets), "not before the device works with the context")
 	r.step()
-	require.Equal(t, Hardware, r.b.State())
+	require.Equal(t, Hardware, r.b.state)
 	require.True(t, r.b.Queue(packets))
 	for range 10 * packets {
 		r.step()
@@ -123,7 +123,7 @@ func TestDeviceSendsWhatTheWindowAllows(t *testing.T) {
 // software.
 func TestSoftwareWhereTheDeviceLacksCredit(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlBoth, hw.ModeBoth)
-	require.Equal(t, Software, r.b.State())
+	require.Equal(t, Software, r.b.state)
 	require.False(t, r.b.Queue(1))
 	r.step()
 	require.Equal(t, Software, r.b.Poll(r.now))
@@ -141,7 +141,7 @@ func TestSoftwareWhereTheDeviceIsNotReady(t *testing.T) {
 		r.b.Release()
 		stop(r)
 		r.bind(2, hw.ModeWindow, size)
-		require.Equal(t, Software, r.b.State(), name)
+		require.Equal(t, Software, r.b.state, name)
 		require.Equal(t, Software, r.b.Poll(r.now), name)
 		require.False(t, r.b.Queue(1), name)
 		require.Zero(t, r.b.Collect(&r.c, &r.p, r.now), name)
@@ -167,7 +167,7 @@ func TestDeadDeviceLosesAndRepeatsNothing(t *testing.T) {
 	for range 60 {
 		r.stepDead()
 	}
-	require.Equal(t, Software, r.b.State())
+	require.Equal(t, Software, r.b.state)
 	require.Zero(t, r.b.Collect(&r.c, &r.p, r.now))
 	rest := r.b.Unsent()
 	require.Equal(t, packets, byDevice+rest)

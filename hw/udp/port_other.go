@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -130,14 +129,11 @@ func (p *Port) Wait(timeout int64, room bool) error {
 // read takes one packet in, within the deadline of the socket.
 func (p *Port) read(b []byte, q *port.Packet) (ok bool, err error) {
 	n, oob, _, from, err := p.paths[0].ReadMsgUDPAddrPort(b, p.oob)
-	switch {
-	case err == nil:
-	case errors.Is(err, net.ErrClosed):
+	if errors.Is(err, net.ErrClosed) {
 		return false, net.ErrClosed
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	}
+	if err != nil { // the deadline, or the error of an unknown earlier packet
 		return false, nil
-	default:
-		return false, nil // the error of an unknown earlier packet
 	}
 	tos, told := tosOf(p.oob[:oob])
 	if !told {

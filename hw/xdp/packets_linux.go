@@ -84,7 +84,8 @@ func (p *Port) Send(packets []port.Packet) (n int, err error) {
 	for ; n < len(packets); n++ {
 		q := &packets[n]
 		if !p.fits(now, q) {
-			if built = p.flush(built); p.sendSlow(q) != nil {
+			p.flush(built)
+			if built = 0; p.sendSlow(q) != nil {
 				return n, net.ErrClosed
 			}
 			continue
@@ -170,10 +171,10 @@ func (p *Port) build(q *port.Packet) {
 // ports.
 const firstPath = 49_152
 
-// flush has the kernel send the built packets, and returns the number left.
-func (p *Port) flush(built int) int {
+// flush has the kernel send the built packets.
+func (p *Port) flush(built int) {
 	if built == 0 {
-		return 0
+		return
 	}
 	p.tx.submit()
 	p.stats.Sent += uint64(built)
@@ -188,5 +189,4 @@ func (p *Port) flush(built int) int {
 			break
 		}
 	}
-	return 0
 }

@@ -252,7 +252,7 @@ func TestDeferrableSendRefusedHalfWay(t *testing.T) {
 	s := newTwoSided(t, 1)
 	h := s.start(matchedOp(ses.OpcodeDeferrableSend, 0, 10000))
 	var q TxReq
-	_, _ = s.in.Next(0, h, &q)
+	s.in.Next(0, h, &q)
 	require.NoError(t, s.in.Handed(h, 1))
 	d := s.arrive(q.Packet, ses.ModeRUD)
 	require.Equal(t, EventReady, s.answer(q.Packet, &d).Kind)

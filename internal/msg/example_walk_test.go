@@ -28,7 +28,7 @@ func Example() {
 
 	var request msg.TxReq
 	for {
-		if n, _ := initiator.Next(0, message, &request); n == 0 {
+		if n := initiator.Next(0, message, &request); n == 0 {
 			break
 		}
 		_ = initiator.Handed(message, 1)

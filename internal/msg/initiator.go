@@ -5,7 +5,6 @@ package msg
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/check"
@@ -273,31 +272,30 @@ func (in *Initiator) Cut(h ses.Handle, mtu uint32) uint32 {
 
 // Next describes in q the next packet of a message for the PDS, and returns the number of
 // packets like q at present: of the same payload length, none the last of the message, with
-// PacketHandles counting up from q's. After 0, ask again at the time at, or, if at is
-// math.MaxInt64, after an [EventReady].
+// PacketHandles counting up from q's. After 0, ask again at the time of an [EventReady].
 //
 // Report with [Initiator.Handed] the number taken by the PDS. All packets of a message go to
 // the same PDC in order, and the PDC's next message follows the packet with EOM.
 //
 //uetcc:hot
-func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32, at int64) {
+func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32) {
 	m := in.of(h)
 	switch {
 	case m == nil:
-		return 0, math.MaxInt64
+		return 0
 	case m.state == messageSending && m.sent < m.packets:
 		if m.is(kindLate) && m.notBefore > now {
-			return 0, m.notBefore
+			return 0
 		}
 		m.describe(m.sent, q)
-		return max(m.packets-m.sent-1, 1), now
+		return max(m.packets-m.sent-1, 1)
 	case m.state == messageGivingUp:
 		// The notice goes out when no packet of the message is in flight, so none can arrive
 		// later and begin the message again.
 		m.describe(m.packets, q)
-		return 1, now
+		return 1
 	default:
-		return 0, math.MaxInt64
+		return 0
 	}
 }
 

@@ -54,10 +54,9 @@ type sentReq struct {
 }
 
 // next takes a packet and reads its header, which must come out the same again.
-func next(in *Initiator, now int64, h ses.Handle, q *sentReq) (bool, int64) {
-	n, at := in.Next(now, h, &q.TxReq)
-	if n == 0 {
-		return false, at
+func next(in *Initiator, now int64, h ses.Handle, q *sentReq) bool {
+	if in.Next(now, h, &q.TxReq) == 0 {
+		return false
 	}
 	b := make([]byte, q.Header)
 	if n, _ := in.PutHeader(b, q.Packet); n != 0 || in.Handed(h, 1) != nil {
@@ -68,7 +67,7 @@ func next(in *Initiator, now int64, h ses.Handle, q *sentReq) (bool, int64) {
 	if n, err := q.Request.Decode(q.Form, b); err != nil || n != size || n != len(b) || y.Length != q.Length {
 		panic("PutHeader and Next differ")
 	}
-	return true, at
+	return true
 }
 
 // packetOf is packet i of a message of its own.
@@ -155,7 +154,7 @@ func TestInitiatorHeaders(t *testing.T) {
 		packets := o.Packets(4096)
 		for i := range packets {
 			var q TxReq
-			alike, _ := in.Next(0, h, &q)
+			alike := in.Next(0, h, &q)
 			require.Equal(t, max(packets-i-1, 1), alike)
 			require.NoError(t, in.Handed(h, 1))
 			if 4 < i && i < packets-4 {
@@ -183,7 +182,7 @@ func TestInitiatorHeaders(t *testing.T) {
 func sendAll(in *Initiator, now int64, h ses.Handle) (all []sentReq) {
 	for {
 		var q sentReq
-		if ok, _ := next(in, now, h, &q); !ok {
+		if !next(in, now, h, &q) {
 			return all
 		}
 		all = append(all, q)
@@ -267,19 +266,19 @@ func TestInitiatorHanded(t *testing.T) {
 	h := start(t, in, o)
 	var q, again TxReq
 	for range 2 {
-		n, _ := in.Next(0, h, &q)
+		n := in.Next(0, h, &q)
 		require.Equal(t, uint32(3), n)
 		require.False(t, q.EOM)
 	}
 	require.ErrorIs(t, in.Handed(h, 5), ses.ErrStale, "so many there are not")
 	require.ErrorIs(t, rsp(in, 0, q.Packet, nil, &Event{}), ses.ErrStale, "not sent")
 	require.NoError(t, in.Handed(h, 2))
-	n, _ := in.Next(0, h, &again)
+	n := in.Next(0, h, &again)
 	require.Equal(t, uint32(1), n)
 	require.Equal(t, q.Packet+2, again.Packet)
 	require.Equal(t, q.Length, again.Length)
 	require.NoError(t, in.Handed(h, 1))
-	n, _ = in.Next(0, h, &again)
+	n = in.Next(0, h, &again)
 	require.Equal(t, uint32(1), n)
 	require.True(t, again.EOM)
 	require.Equal(t, uint32(1), again.Length)
@@ -293,7 +292,7 @@ func TestInitiatorHanded(t *testing.T) {
 	}
 	require.NoError(t, in.Cancel(0, h, &ev))
 	require.Equal(t, EventReady, ev.Kind)
-	n, _ = in.Next(0, h, &q)
+	n = in.Next(0, h, &q)
 	require.Equal(t, uint32(1), n)
 	require.True(t, q.Notice)
 	require.ErrorIs(t, in.Handed(h, 2), ses.ErrStale, "one notice")
@@ -415,7 +414,7 @@ func TestInitiatorAllocs(t *testing.T) {
 			panic(err)
 		}
 		for i := range packets {
-			if n, _ := in.Next(0, h, &q); n == 0 || in.Handed(h, 1) != nil {
+			if n := in.Next(0, h, &q); n == 0 || in.Handed(h, 1) != nil {
 				panic("no packet")
 			}
 			packets[i] = q.Packet

@@ -49,7 +49,7 @@ func (s *twoSided) start(o *Operation) ses.Handle {
 func (s *twoSided) packets(h ses.Handle) (ps []PacketHandle) {
 	var q TxReq
 	for {
-		n, _ := s.in.Next(s.now, h, &q)
+		n := s.in.Next(s.now, h, &q)
 		if n == 0 {
 			return ps
 		}
@@ -117,7 +117,7 @@ func (s *twoSided) errandRequest(x *Errand) (r ses.Request) {
 	h, err := side.Start(&x.Operation)
 	require.NoError(s.t, err)
 	var q TxReq
-	n, _ := side.Next(0, h, &q)
+	n := side.Next(0, h, &q)
 	require.EqualValues(s.t, 1, n)
 	require.True(s.t, q.EOM)
 	require.NoError(s.t, side.Handed(h, 1))
@@ -204,7 +204,7 @@ func TestMatchedSendsAllocateNothing(t *testing.T) {
 	var r ses.Request
 	buf := make([]byte, 0, 128)
 	one := func(h ses.Handle) {
-		_, _ = s.in.Next(0, h, &q)
+		s.in.Next(0, h, &q)
 		if s.in.Handed(h, 1) != nil {
 			panic("handed")
 		}
@@ -285,7 +285,7 @@ func TestDeferrableSendGivenUpWhenItsBufferIsReady(t *testing.T) {
 					refused()
 					require.Equal(t, 1, s.in.Messages(), "not over before its target knows")
 					var q TxReq
-					n, _ := s.in.Next(s.now, h, &q)
+					n := s.in.Next(s.now, h, &q)
 					require.EqualValues(t, 1, n)
 					require.True(t, q.EOM)
 					require.True(t, q.Notice)

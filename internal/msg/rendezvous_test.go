@@ -270,14 +270,14 @@ func TestRendezvousSendGivenUpHalfWay(t *testing.T) {
 	h := s.start(rendezvousOp(ses.OpcodeRendezvousSend, 20000, 10000))
 	require.NoError(t, s.in.SetSource(h, source))
 	var q TxReq
-	_, _ = s.in.Next(0, h, &q)
+	s.in.Next(0, h, &q)
 	require.EqualValues(t, ses.StandardLen+ses.RendezvousLen, q.Header)
 	require.NoError(t, s.in.Handed(h, 1))
 	d := s.arrive(q.Packet, ses.ModeRUD)
 	var ev Event
 	require.NoError(t, s.in.Cancel(0, h, &ev))
 	require.Equal(t, EventReady, s.answer(q.Packet, &d).Kind)
-	_, _ = s.in.Next(0, h, &q)
+	s.in.Next(0, h, &q)
 	require.True(t, q.Notice)
 	require.EqualValues(t, ses.StandardLen, q.Header)
 	require.NoError(t, s.in.Handed(h, 1))

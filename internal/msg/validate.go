@@ -198,7 +198,7 @@ func (t *Target) checkQueue(r *ses.Request, a *Arrival, m *Record, p *plan) (ses
 	var b *receive
 	if m != nil {
 		p.base, p.cookie, p.limit = m.base, m.cookie, m.limit
-	} else if b = t.bufferFor(r, e, p); b == nil {
+	} else if b = t.bufferFor(r, p); b == nil {
 		return step.Key, ses.RCNoMatch
 	}
 	switch {
@@ -220,7 +220,7 @@ func (t *Target) checkQueue(r *ses.Request, a *Arrival, m *Record, p *plan) (ses
 }
 
 // bufferFor plans for a new message with the matching receive buffer, nil if none.
-func (t *Target) bufferFor(r *ses.Request, e *entry, p *plan) *receive {
+func (t *Target) bufferFor(r *ses.Request, p *plan) *receive {
 	i, ok := t.restarted(r, p)
 	if ok {
 		i, p.pending = t.pendings[i].recv-1, ses.Handle(r.Token.Target)

@@ -92,7 +92,7 @@ func (l *life) progressIfRoom(now int64, p *PDC) {
 // PDC for longer than the id rests here, and refuse a new PDC of the id.
 func (l *life) sendClose(now int64, p *PDC) {
 	p.state = StateCloseAckWait
-	switch l.source.queueControl(p, pds.CtlCloseCmd, 0) {
+	switch l.source.queueControl(p, pds.CtlCloseCmd) {
 	case nil:
 	case ErrNoMemory:
 		p.state = StateAckWait
@@ -110,7 +110,7 @@ func (l *life) askClose(now int64, p *PDC) {
 	p.state = StateCloseWait
 	l.open--
 	p.flags |= flagAskClose
-	_ = l.source.queueControl(p, pds.CtlCloseReq, 0) // without memory the flag asks
+	_ = l.source.queueControl(p, pds.CtlCloseReq) // without memory the flag asks
 	p.resp.heard = false
 	p.giveUpIn(now, l.p.patience())
 	l.timer.schedule(p, now)

@@ -51,8 +51,8 @@ func (m *Manager) receiveControl(now int64, in *In, out []byte, r *Result) error
 // obey acts on a control packet for a live PDC.
 func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
 	switch c.Ctl {
-	case pds.CtlNOOP, pds.CtlNegotiation:
-		return m.target.negotiate(now, p, b, c, out, r)
+	case pds.CtlNOOP, pds.CtlNegotiation: // whose features have no effect: no public source defines the time and the answer
+		return m.target.consume(now, p, b, out, r)
 	case pds.CtlACKReq:
 		return m.reply.question(now, p, b, uint16(c.Payload), out, r)
 	case pds.CtlClearCmd:
@@ -79,7 +79,7 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 			m.reply.nackPDC(p, b, out, r, pds.NackUnexpEvent)
 			return ErrIllegal
 		}
-		if _, err := m.target.consume(now, p, b, out, r); err != nil {
+		if err := m.target.consume(now, p, b, out, r); err != nil {
 			return err
 		}
 		m.life.startClose(now, p)
@@ -126,33 +126,22 @@ func (w *answers) question(now int64, p *PDC, b *inbound, message uint16, out []
 	return nil
 }
 
-// Noop queues a NOOP on h. A NOOP opens the PDC if nothing else has, ahead of data ([EventUp]
-// reports the peer's answer), and checks the life of a silent peer: a NOOP is sent again and
-// gives the PDC up like any packet. Congestion control is not asked.
+// Noop queues a NOOP on h. A NOOP opens the PDC if nothing else has, ahead of data, and checks
+// the life of a silent peer: a NOOP is sent again and gives the PDC up like any packet.
+// Congestion control is not asked.
 //
 // The errors are [ErrUnknown], [ErrState], [ErrWindowFull] and [ErrNoMemory].
-func (m *Manager) Noop(h Handle) error { return m.tell(h, pds.CtlNOOP, 0) }
-
-// Negotiate queues a NEGOTIATION on h with the features that are on, maybe opening the PDC.
-// The features have no effect here, since no public source defines the time of a NEGOTIATION
-// and the answer: the layers above agree by themselves. The peer gets the features as an
-// [EventNegotiation]. Errors as with [Manager.Noop].
-func (m *Manager) Negotiate(h Handle, on pds.Features) error {
-	return m.tell(h, pds.CtlNegotiation, uint32(on))
-}
-
-func (m *Manager) tell(h Handle, ctl pds.CtlType, payload uint32) error {
+func (m *Manager) Noop(h Handle) error {
 	p, err := m.taking(h)
 	if err != nil {
 		return err
 	}
-	return m.source.queueControl(p, ctl, payload)
+	return m.source.queueControl(p, pds.CtlNOOP)
 }
 
-// queueControl queues a control packet with a separate PSN, tracked like a packet. The
-// payload stands in place of a data packet's handle.
-func (s *source) queueControl(p *PDC, ctl pds.CtlType, payload uint32) error {
-	if err := p.tx.push(s.p, s.mem, uint64(payload), 0, kindControl|kindAR|kind(ctl)); err != nil {
+// queueControl queues a control packet with a separate PSN, tracked like a packet.
+func (s *source) queueControl(p *PDC, ctl pds.CtlType) error {
+	if err := p.tx.push(s.p, s.mem, 0, 0, kindControl|kindAR|kind(ctl)); err != nil {
 		return err
 	}
 	p.tx.control++
@@ -162,7 +151,7 @@ func (s *source) queueControl(p *PDC, ctl pds.CtlType, payload uint32) error {
 
 // consume takes a control packet with a separate PSN: tracked like a request, and
 // acknowledged at once.
-func (t *target) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) (fresh bool, err error) {
+func (t *target) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
 	switch p.rx.Classify(t.mem.far(p), b.psn, t.p.ranges) {
 	case arrivalNew:
 		if b.psn == p.rx.Missing() {
@@ -170,24 +159,13 @@ func (t *target) consume(now int64, p *PDC, b *inbound, out []byte, r *Result) (
 		}
 		p.rx.Accept(t.mem.far(p), b.psn-p.rx.Missing())
 		t.turn(p)
-		fresh = true
 	case arrivalOutside:
-		return false, t.reply.outside(now, p, b, out, r)
+		return t.reply.outside(now, p, b, out, r)
 	default:
 		t.stats.Duplicates++
 	}
 	r.Reply = t.reply.putACK(p, out, &ackSpec{psn: b.psn, flags: b.echo(), state: &b.state})
-	return fresh, nil
-}
-
-// negotiate takes a NOOP or a NEGOTIATION. A packet with an unknown element is acknowledged
-// without effect.
-func (t *target) negotiate(now int64, p *PDC, b *inbound, c *pds.Control, out []byte, r *Result) error {
-	fresh, err := t.consume(now, p, b, out, r)
-	if fresh && c.Ctl == pds.CtlNegotiation && c.Payload == pds.PayloadOnOff {
-		t.mem.events.push(Event{Kind: EventNegotiation, PDC: p.handle, PSN: b.psn, Handle: uint64(c.Features)})
-	}
-	return err
+	return nil
 }
 
 // putControl writes a control packet with the PSN out.PSN.
@@ -202,10 +180,7 @@ func (w *answers) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payl
 	switch ctl {
 	case pds.CtlProbe:
 		c.ProbeOpaque, c.Flags = p.opaque, pds.FlagAR
-	case pds.CtlNOOP, pds.CtlNegotiation:
-		if ctl == pds.CtlNegotiation {
-			c.Payload, c.Features = pds.PayloadOnOff, pds.Features(payload)
-		}
+	case pds.CtlNOOP:
 		if p.is(flagROD) {
 			c.Flags |= pds.FlagISROD
 		}

@@ -62,7 +62,6 @@ func Example() {
 	// PSN 0x12000: request, answer of 32 bytes
 	// PSN 0x12001: request, answer of 32 bytes
 	// response 1
-	// up 0
 	// response 2
 }
 
@@ -94,5 +93,4 @@ func ExampleManager_Noop() {
 	// Output:
 	// control packet: true
 	// room ESTABLISHED 1
-	// up ESTABLISHED 1
 }

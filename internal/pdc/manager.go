@@ -214,24 +214,21 @@ const (
 	EventResponse           // acknowledged by a separate ACK, without a response behind
 	EventImplicit           // acknowledged by CACK: the default response, success
 	EventError              // will not be delivered, or unknown; with Cause
-	EventUp                 // the PDC knows the peer: ESTABLISHED
 	EventClosing            // the PDC takes no new messages
 	EventClosed             // the PDC has gone; Cause is 0 for a close in order
 	EventMessage            // a waiting message has a PDC: Submit the message's packets
 
-	EventRoom        // a control packet has left a window, maybe full before
-	EventNegotiation // the peer has sent a NEGOTIATION; Handle is the pds.Features
+	EventRoom // a control packet has left a window, maybe full before
 )
 
-var eventNames = [...]string{"none", "response", "implicit", "error", "up", "closing", "closed", "message", "room",
-	"negotiation"}
+var eventNames = [...]string{"none", "response", "implicit", "error", "closing", "closed", "message", "room"}
 
 // String returns the kind in a word.
 func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
 
 // Event is a piece of news for the layer above.
 type Event struct {
-	Handle uint64 // of the packet or message, as submitted; payload of a NEGOTIATION
+	Handle uint64 // of the packet or message, as submitted
 	PDC    Handle
 	PSN    pds.PSN
 	Cause  Cause

@@ -167,7 +167,7 @@ func (m *Manager) submit(now int64, p *PDC, first *Packet, n int) (taken int, er
 		return 0, ErrNoMemory
 	}
 	if p.tx.tail == 0 && m.reply.doubts(p) {
-		if err := m.source.queueControl(p, pds.CtlNOOP, 0); err != nil {
+		if err := m.source.queueControl(p, pds.CtlNOOP); err != nil {
 			return 0, err
 		}
 	}

@@ -32,7 +32,6 @@ func TestNoopOpensAPDC(t *testing.T) {
 		g.giveAll(acks)
 		require.Equal(t, StateEstablished, g.info(g.a).State)
 		require.Equal(t, ordered, g.info(g.b).Ordered)
-		require.Len(t, g.a.take(EventUp), 1)
 		g.submit(1, 1)
 		q := request(t, g.send(g.a)[0])
 		require.Zero(t, q.Flags&pds.FlagSYN)
@@ -95,31 +94,38 @@ func TestNoopIsRetransmitted(t *testing.T) {
 	require.True(t, g.a.has(EventClosing, CauseRTO))
 }
 
-// The features of a NEGOTIATION reach the layer above once, from either side, also
-// when it was sent again.
+// negotiation is the NOOP in w as a NEGOTIATION.
+func negotiation(t *testing.T, w wire, on pds.Features) wire {
+	c := controlOf(t, w)
+	require.Equal(t, pds.CtlNOOP, c.Ctl)
+	c.Ctl, c.Payload, c.Features = pds.CtlNegotiation, pds.PayloadOnOff, on
+	return wire{from: w.from, b: c.AppendTo(nil)}
+}
+
+// A NEGOTIATION opens a PDC, and is acknowledged without effect, from either side, also when it was
+// sent again, or has an element that is unknown here.
 func TestNegotiation(t *testing.T) {
 	g := newPair(t, pairConfig{})
-	require.NoError(t, g.a.m.Negotiate(g.h, 0xcafe0001))
+	require.NoError(t, g.a.m.Noop(g.h))
 	g.send(g.a) // lost
 	g.wait(1_100_000)
-	ws := g.send(g.a)
-	require.Equal(t, pds.PayloadOnOff, controlOf(t, ws[0]).Payload)
-	require.Equal(t, pds.Features(0xcafe0001), controlOf(t, ws[0]).Features)
-	g.giveAll(g.giveAll(append(ws, ws...)))
-	require.Equal(t, []uint64{0xcafe0001}, g.b.take(EventNegotiation))
+	w := negotiation(t, g.send(g.a)[0], 0xcafe0001)
+	require.NotZero(t, controlOf(t, w).Flags&pds.FlagSYN)
+	g.giveAll(g.giveAll([]wire{w, w}))
+	require.EqualValues(t, 1, g.b.m.Stats().Duplicates)
+	require.Equal(t, StateEstablished, g.info(g.a).State)
+	require.Zero(t, g.info(g.a).Outstanding)
 	require.Empty(t, g.b.got)
 
 	b := g.b.m.target.byID(g.info(g.b).ID).handle
-	require.NoError(t, g.b.m.Negotiate(b, 7))
-	g.settle()
-	require.Equal(t, []uint64{7}, g.a.take(EventNegotiation))
+	require.NoError(t, g.b.m.Noop(b))
+	g.giveAll(g.giveAll([]wire{negotiation(t, g.send(g.b)[0], 7)}))
 	require.Zero(t, g.info(g.b).Outstanding)
 
-	require.NoError(t, g.a.m.Negotiate(g.h, pds.FeatureSYNRetxTransfer))
-	ws = g.send(g.a)
-	ws[0].b[13] = 3 // an element of another length
-	g.giveAll(g.giveAll(ws))
-	require.Empty(t, g.b.take(EventNegotiation))
+	require.NoError(t, g.a.m.Noop(g.h))
+	w = negotiation(t, g.send(g.a)[0], pds.FeatureSYNRetxTransfer)
+	w.b[13] = 3 // an element of another length
+	g.giveAll(g.giveAll([]wire{w}))
 	require.Zero(t, g.info(g.a).Outstanding, "acknowledged all the same")
 }
 
@@ -133,7 +139,7 @@ func TestNoopErrors(t *testing.T) {
 	g.settle()
 	require.NoError(t, g.a.m.Begin(g.h))
 	require.NoError(t, g.a.m.Close(g.now, g.h))
-	require.ErrorIs(t, g.a.m.Negotiate(g.h, 1), ErrState)
+	require.ErrorIs(t, g.a.m.Noop(g.h), ErrState)
 }
 
 // A PDC that is locked waits for its peer and does not close; a NOOP in each

@@ -5,7 +5,6 @@ package pdc
 import (
 	"unsafe"
 
-	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -41,14 +40,12 @@ func (f *FastPath) PacketLines(id uint16) (first, current, acked, sent uintptr) 
 		uintptr(unsafe.Pointer(w.lowest(f.mem))), uintptr(unsafe.Pointer(w.upcoming(f.mem)))
 }
 
-// SubmitLines returns the addresses of further memory for [Manager.SubmitRun]. The last two hold what
-// RowLine returns with a Range of up to 1,024 PSNs. Nothing of the PDC is read.
+// SubmitLines returns the addresses of further memory for [Manager.SubmitRun]: ring and the line behind ring
+// hold what RowLine returns with a Range of up to 1,024 PSNs. Nothing of the PDC is read.
 //
-//uetcc:hot
-func (f *FastPath) SubmitLines(id uint16) (pdc, ring, ringEnd uintptr) {
-	p, at := &f.pdc[id], f.mem.rowAt(id, 0)
-	ring = uintptr(unsafe.Pointer(at))
-	return uintptr(unsafe.Pointer(&p.unsubmitted)), ring, ring + prefetch.Line
+//uetcc:hot inlines
+func (f *FastPath) SubmitLines(id uint16) (pdc, ring uintptr) {
+	return uintptr(unsafe.Pointer(&f.pdc[id].unsubmitted)), uintptr(unsafe.Pointer(f.mem.rowAt(id, 0)))
 }
 
 // RowLine returns the address of the place for the row of the packet queued next. The lines of Lines are

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -96,8 +97,8 @@ func TestLinesAreThoseOfThePDC(t *testing.T) {
 	require.Equal(t, []uintptr{
 		at(mem.record(&mem.row[p.tx.first], p.tx.base%rowLen)), at(mem.record(&mem.row[p.tx.current], p.tx.next%rowLen)),
 	}, []uintptr{acked, sent})
-	pdc, ring, ringEnd := m.SubmitLines(id)
-	require.Equal(t, []uintptr{at(&p.unsubmitted), at(mem.rowAt(p.tx.slot, 0)), at(mem.rowAt(p.tx.slot, defaultRange))}, []uintptr{pdc, ring, ringEnd})
+	pdc, ring := m.SubmitLines(id)
+	require.Equal(t, []uintptr{at(&p.unsubmitted), at(mem.rowAt(p.tx.slot, 0)), at(mem.rowAt(p.tx.slot, defaultRange))}, []uintptr{pdc, ring, ring + prefetch.Line})
 	require.Equal(t, at(mem.rowAt(p.tx.slot, p.tx.tail)), m.RowLine(id))
 	m.Lines(0)
 	m.PacketLines(0)

@@ -367,7 +367,6 @@ func (l *life) learn(p *PDC, id pds.PDCID) {
 	}
 	if p.state == StateCreating {
 		p.state = StateEstablished
-		l.mem.event(p, EventUp, CauseNone)
 		l.sched.measure(p)
 	}
 }

@@ -158,7 +158,7 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 	b.id = RxID{p.handle, b.psn}
 	r.ID = b.id
 	if p.is(flagROD) && (!lowest || p.is(flagTurn) && m.mem.turnDue(p) != 0) {
-		return m.target.ahead(now, p, b, out, r)
+		return m.target.ahead(p, b, out, r)
 	}
 	b.awaited = true
 	r.Verdict = VerdictRequest
@@ -190,7 +190,7 @@ func (w *answers) outside(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 func (p *PDC) mayHave(psn pds.PSN) bool { return uint32(psn-p.rx.Missing()+MaxRange) <= 2*MaxRange }
 
 // ahead takes a packet of an ordered PDC ahead of the next.
-func (t *target) ahead(now int64, p *PDC, b *inbound, out []byte, r *Result) error {
+func (t *target) ahead(p *PDC, b *inbound, out []byte, r *Result) error {
 	if t.p.c.BufferROD {
 		return t.buffer(p, b, out, r)
 	}

@@ -129,7 +129,7 @@ func (rec *recovery) idle(now int64, p *PDC) {
 	switch {
 	case p.waits():
 		p.asks, p.closePSN = min(rec.timer.asksOf(p)+1, 62), p.rx.MaxRcvd()
-		_ = rec.source.queueControl(p, pds.CtlNOOP, 0) // without memory, the next time
+		_ = rec.source.queueControl(p, pds.CtlNOOP) // without memory, the next time
 	case rec.timer.asksPeer(p):
 		p.asks, p.closePSN = 1, p.rx.MaxRcvd()
 		rec.challenge(now, p)

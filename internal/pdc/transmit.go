@@ -116,7 +116,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 	case data:
 		held = m.putRequest(now, p, pkt, buf, out, last)
 	case goes: // else the packet counts as lost on the way
-		m.reply.putControl(p, buf, out, k.ctl(), pds.Payload(h))
+		m.reply.putControl(p, buf, out, k.ctl(), 0)
 		out.Handle = 0
 	}
 	if goes {

@@ -16,9 +16,8 @@ type streamed struct {
 	begun bool
 }
 
-// begin starts the file anew with the first event of a run, and reports whether the file can be
-// written.
-func (s *streamed) begin(head string) bool {
+// begin starts the file anew with the first event of a run.
+func (s *streamed) begin(head string) {
 	if !s.begun {
 		s.begun = true
 		if s.open(); s.err == nil {
@@ -26,7 +25,6 @@ func (s *streamed) begin(head string) bool {
 		}
 	}
 	s.line = s.line[:0]
-	return s.err == nil
 }
 
 // end writes the event at hand.
