@@ -57,6 +57,43 @@ func TestFaultU2RUDIRefused(t *testing.T) {
 	require.Empty(t, g.send(g.a))
 }
 
+// RUDI has no window: what a full queue drops goes again in time, fewer at a time, and for as long as the
+// peer answers others.
+func TestFaultU1RUDIThroughAFullQueue(t *testing.T) {
+	const room = 4 // packets that get through in a time-out
+	g := newPair(t, pairConfig{})
+	n, sent, over, most := 0, 0, 0, 0
+	for ; ; n++ {
+		_, err := g.a.m.SubmitRUDI(g.now, AddrFrom(g.a.addr), AddrFrom(g.b.addr), Packet{Handle: uint64(n) << 32, Next: pds.NextRequestSmall})
+		if err != nil {
+			require.ErrorIs(t, err, ErrRUDIFull)
+			break
+		}
+	}
+	require.Greater(t, n, 7*room, "more than get through in the time-outs of a packet")
+	for range 10 * n {
+		all := g.send(g.a)
+		sent, most = sent+len(all), len(all)
+		for _, w := range all[:min(len(all), room)] {
+			g.give(w)
+			out := make([]byte, ReplyMax)
+			k, err := g.b.m.RespondRUDI(header[pds.RUDI](t, w), &Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
+			require.NoError(t, err)
+			if r, _ := g.give(wire{from: g.b, b: out[:k]}); r.Verdict == VerdictRUDIResponse {
+				over++
+			}
+		}
+		require.False(t, g.a.has(EventError, CauseRTO), "%d of %d have ended", over, n)
+		if over == n {
+			break
+		}
+		g.wait(1_100_000)
+	}
+	require.Equal(t, n, over)
+	require.Less(t, sent, 4*n)
+	require.LessOrEqual(t, most, 2*rudiLeast)
+}
+
 // A packet that waits after a refusal may be sent before its timer is looked at; it
 // still times out after that.
 func TestFaultU2RefusedAndSentBeforeTheTick(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/splitmix"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -41,13 +42,19 @@ type rudiTable struct {
 	free    uint16 // place + 1
 	live    int
 	queued  int
+	most    int   // packets that may wait for their response at a time
+	answers int   // since most last grew
 	nextDue int64 // nothing is due before
+	heard   [64]struct {
+		peer Addr
+		at   int64 // of the last response, plus 1
+	}
 }
 
 func (t *rudiTable) init(n int, start uint32) {
 	t.pkt = make([]rudiPacket, n)
 	t.shift = uint(bits.Len(uint(n - 1)))
-	t.count, t.nextDue = start, never
+	t.count, t.nextDue, t.most = start, never, n
 	for i := n - 1; i >= 0; i-- {
 		t.pkt[i].next = t.free
 		t.free = uint16(i + 1)
@@ -71,6 +78,40 @@ func (t *rudiTable) drop(p *rudiPacket) {
 	*p = rudiPacket{next: t.free}
 	t.free = uint16(i + 1)
 	t.live--
+}
+
+// RUDI has no window, and what a full queue has dropped, or a switch trimmed, would fill the queue again
+// for ever. So one packet less is on its way after each that was lost while its peer answers, down to
+// rudiLeast, and one more after rudiMore responses: only a queue loses more than a fifth of all packets.
+const (
+	rudiLeast = 8
+	rudiMore  = 4
+)
+
+// lost notes that a packet was lost on the way to or from a peer that answers.
+func (t *rudiTable) lost(now int64, p *rudiPacket, within int64) {
+	if t.hasHeard(p.peer, now-within) {
+		t.most = max(t.most-1, min(rudiLeast, len(t.pkt)))
+	}
+}
+
+// answered notes a response.
+func (t *rudiTable) answered(now int64, peer Addr) {
+	if t.answers++; t.answers >= rudiMore {
+		t.most, t.answers = min(t.most+1, len(t.pkt)), 0
+	}
+	h := &t.heard[t.hearer(peer)]
+	h.peer, h.at = peer, now+1
+}
+
+// hasHeard reports whether a peer has answered since, as far as known: peers share places.
+func (t *rudiTable) hasHeard(peer Addr, since int64) bool {
+	h := &t.heard[t.hearer(peer)]
+	return h.peer == peer && h.at > since
+}
+
+func (t *rudiTable) hearer(peer Addr) uint64 {
+	return splitmix.Mix(peer.Hi^bits.RotateLeft64(peer.Lo, 32)) % uint64(len(t.heard))
 }
 
 // SubmitRUDI queues a RUDI packet to a peer: sent until a response comes. The
@@ -99,7 +140,7 @@ func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uin
 // all.
 func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 	t := &m.rudi
-	if t.queued == 0 {
+	if t.queued == 0 || t.live-t.queued >= t.most {
 		return false
 	}
 	for i := range t.pkt {
@@ -118,7 +159,7 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 		out.Header = len(h.AppendTo(buf[:0]))
 		p.sent, p.queued = true, false
 		t.queued--
-		p.dueAt = deadline.After(now, spread(m.p.rto(p.rtos), p.rtos, uint32(p.id)))
+		p.dueAt = deadline.After(now, spread(m.p.rto(min(p.rtos, uint8(min(m.p.maxRTOs, rtosEver)))), p.rtos, uint32(p.id)))
 		t.nextDue = min(t.nextDue, p.dueAt)
 		m.life.arm(now)
 		return true
@@ -153,7 +194,7 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			t.nextDue = min(t.nextDue, p.dueAt)
 			continue
 		}
-		if int(p.rtos) >= m.p.maxRTOs {
+		if int(p.rtos) >= m.p.maxRTOs && (p.rtos >= rtosEver || !t.hasHeard(p.peer, now-m.p.longestRTO())) {
 			if m.mem.events.free() == 0 {
 				t.nextDue = now
 				return
@@ -162,7 +203,8 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			t.drop(p)
 			continue
 		}
-		p.rtos = min(p.rtos+1, 63)
+		t.lost(now, p, m.p.longestRTO())
+		p.rtos = min(p.rtos+1, rtosEver)
 		m.stats.RTOs++
 		p.queued = true
 		t.queued++
@@ -190,7 +232,8 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 		r.Verdict = VerdictRUDIRequest
 		return nil
 	}
-	p := m.rudi.find(h.PktID)
+	t := &m.rudi
+	p := t.find(h.PktID)
 	switch {
 	case p == nil || !p.sent || p.peer != in.Src:
 		m.stats.Unknown++
@@ -199,8 +242,9 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 		m.stats.Trimmed++
 		return ErrTrimmed
 	}
+	t.answered(now, p.peer)
 	r.Verdict, r.Handle = VerdictRUDIResponse, p.handle
-	m.rudi.drop(p)
+	t.drop(p)
 	return nil
 }
 
@@ -229,7 +273,9 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	p.rtos = uint8(min(int(p.rtos), max(m.p.maxRTOs-1, 0))) // the peer answers, maybe later than the last time-out
 	p.queued = true
 	m.rudi.queued++
-	if p.dueAt = now; !n.Code.IsTrimmed() {
+	if p.dueAt = now; n.Code.IsTrimmed() {
+		m.rudi.lost(now, p, m.p.longestRTO())
+	} else {
 		p.dueAt = deadline.After(now, pause)
 		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)
 		m.life.arm(now)
