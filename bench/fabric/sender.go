@@ -60,7 +60,9 @@ type sender struct {
 	until     uint32      // PSN behind its last packet
 	target    rccc.Quanta // credit target of the last data packet
 	requests  uint32      // for credit, sent under PSNs
-	passed    uint32      // of them, those before cack; ends a cache line
+	passed    uint32      // of them, those before cack
+
+	_ [8]byte // the sender ends with a cache line
 }
 
 func (s *light) record(c *sender, psn uint32) *record {
