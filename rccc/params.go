@@ -33,7 +33,7 @@ type Config struct {
 	// MTU is the nominal size of a full packet, in bytes. Required.
 	MTU int64
 
-	// RTT is the unloaded round trip, in nanoseconds, 1000 to 2^50: a source without
+	// RTT is the unloaded round trip, in nanoseconds, 100 to 2^50: a source without
 	// credit asks for some after one RTT of silence. Required.
 	RTT int64
 
@@ -64,7 +64,7 @@ var ErrConfig = errors.New("rccc: invalid configuration")
 const maxTotal = halfRange / 4
 
 // minRTT leaves a destination time to answer: by a round trip of 1 ns all requests of a source were in vain in 20 us.
-const minRTT = 1000
+const minRTT = 100
 
 // maxTime bounds configured times, nanoseconds: sums with any now stay in range.
 const maxTime = 1 << 56
