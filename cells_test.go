@@ -141,6 +141,42 @@ func TestEndpointTFCUnlikeEnds(t *testing.T) {
 	require.ErrorContains(t, n.ends[0].events[0].Err(), "CC.TFC")
 }
 
+// Ends with unlike cells, limits or overheads: each message ends, well or in MessageTimeout to 1.5 MessageTimeout, and the
+// error says CC.TFC. With NSCC beside, ordered messages whose packets the peer had no cells for ended with MessageTimeout alone.
+func TestEndpointTFCUnlikeCells(t *testing.T) {
+	const timeout = 2000 * ms
+	own := tfc.Config{CellSize: 256, PktOverhead: 32, Limit: 20}
+	for _, other := range []tfc.Config{
+		{CellSize: 512, PktOverhead: 32, Limit: 20}, {CellSize: 128, PktOverhead: 32, Limit: 20}, {CellSize: 256, PktOverhead: 32, Limit: 10},
+		{CellSize: 256, PktOverhead: 32, Limit: 40}, {CellSize: 256, PktOverhead: 600, Limit: 20}, {CellSize: 256, Limit: 20},
+	} {
+		for _, control := range []ccc.Control{ccc.ControlNSCC, ccc.ControlNone} {
+			for i, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUD, ses.ModeROD} {
+				cells := []tfc.Config{own, other, own}[i/2:]
+				n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+					c.CC.Control, c.CC.TFC, c.MessageTimeout = control, cells[0], timeout
+					c.Answers, cells = 1024, cells[1:] // no read is refused for want of answers
+				})
+				a := n.ends[0]
+				for range 4 {
+					n.write(mode, 50*netMTU)
+					n.write(mode, 50*netMTU)
+					n.read(mode, 50*netMTU)
+				}
+				for len(a.events) < 12 {
+					require.True(t, n.step())
+					require.Less(t, n.now, int64(timeout*3/2+10*ms), "%v %v %v", other, control, mode)
+				}
+				for _, ev := range a.events {
+					if err := ev.Err(); err != nil {
+						require.ErrorContains(t, err, "CC.TFC", "%v %v %v", other, control, mode)
+					}
+				}
+			}
+		}
+	}
+}
+
 // A source that sends more than its cells hold is refused (NO_PKT_BUFFER); what it sends
 // gets through when there is room.
 func TestEndpointTFCRefuses(t *testing.T) {

@@ -65,6 +65,11 @@ func TestConfigErrors(t *testing.T) {
 		"rccc":              {func(c *uetcc.Config) { c.CC.RCCC.InitialCredit = -1 }, rccc.ErrConfig, "InitialCredit"},
 		"rccc receiver":     {func(c *uetcc.Config) { c.Receiver.Utilisation = 2 }, rccc.ErrConfig, "Utilisation"},
 		"rccc pull policy":  {func(c *uetcc.Config) { c.Receiver.MaxCredit = -1 }, rccc.ErrConfig, "MaxCredit"},
+		"rccc RTT":          {func(c *uetcc.Config) { c.CC.RCCC.RTT = 99 }, rccc.ErrConfig, "RTT is 99, want 100 to"},
+		"rccc rate, below":  {func(c *uetcc.Config) { c.CC.NSCC.LinkRate = 124_999 }, nil, "CC.NSCC.LinkRate"},
+		"rccc rate, above":  {func(c *uetcc.Config) { c.CC.NSCC.LinkRate = 1e12 + 1 }, nil, "CC.NSCC.LinkRate"},
+		"rccc own rate":     {func(c *uetcc.Config) { c.Receiver.Rate = 124_999 }, rccc.ErrConfig, "Rate is 124999, want 125000 to 1000000000000"},
+		"nscc receiver":     {func(c *uetcc.Config) { c.CC.NSCC.ReceiverRate, c.Network = 1, uetcc.NetworkTrimming }, nscc.ErrConfig, "1.5 x ReceiverRate x BaseRTT"},
 		"rccc with senders": {func(c *uetcc.Config) { c.Receiver.Senders = -1 }, rccc.ErrConfig, "Senders"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
@@ -48,6 +49,12 @@ type asker struct {
 	sender rccc.Handle
 }
 
+// Limits of rccc.ReceiverConfig.Rate, bytes a second.
+const (
+	leastRate = 125_000
+	mostRate  = 1_000_000_000_000
+)
+
 // newCreditor makes the creditor asked for by c for so many PDCs, nil if none.
 func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 	if !c.credits() {
@@ -65,6 +72,12 @@ func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 			return nil, err
 		}
 		r.Policy = policy
+	}
+	if c.Receiver.Rate == 0 {
+		const rate = "CC.NSCC.LinkRate, the Receiver.Rate unless set,"
+		if err := check.Range(ErrConfig, rate, r.Rate, leastRate, mostRate); err != nil {
+			return nil, err
+		}
 	}
 	recv, err := rccc.NewReceiver(r)
 	if err != nil {

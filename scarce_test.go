@@ -107,6 +107,31 @@ func TestNextDeadlineTellsOfErrands(t *testing.T) {
 	require.True(t, !ok || at > s.now)
 }
 
+// A target without a PDC for one more sender: the error of that one names the peer, the cause and the setting.
+func TestTargetWithoutPDCsForAll(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 4, func(c *uetcc.Config) {
+		c.PDCs.General, c.PDS.MaxNackRetx = 2, 3
+		c.PDS.KnownSources = true
+	})
+	b := n.ends[3]
+	failed := 0
+	for _, from := range n.ends[:3] {
+		from.local[1] = fill(2000*netMTU, 1)
+		_, err := from.e.Write(n.now, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 500 * netMTU, Cookie: 1})
+		require.NoError(t, err)
+	}
+	n.cut[pdc.AddrFrom(n.ends[0].addr)], n.cut[pdc.AddrFrom(n.ends[1].addr)] = true, true // these two stay
+	n.run(func() bool { return len(n.ends[2].events) == 1 })
+	if err := n.ends[2].events[0].Err(); err != nil {
+		failed++
+		require.ErrorIs(t, err, uetcc.ErrShortage)
+		for _, says := range []string{"10.0.0.4", "UET_NO_PDC_AVAIL", "the peer's PDCs.General", "PDS.MaxNackRetx here"} {
+			require.ErrorContains(t, err, says)
+		}
+	}
+	require.Equal(t, 1, failed)
+}
+
 // A target that has no memory for a message refuses that one alone: others on its PDC go on,
 // and in the end it fails, by name, with its target told. Before, the PDC failed after 5 ms, and
 // with it all messages. The memory is that of a peer which has vanished in the middle of a message.

@@ -23,7 +23,7 @@ type Config struct {
 	NSCC nscc.Config
 
 	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, up to 2^29, a zero
-	// MTU and RTT are the window's.
+	// MTU and RTT are the window's, an RTT of at least 100 ns.
 	RCCC rccc.Config
 
 	// TFC is transport flow control beside NSCC, or alone with ControlNone: cells of the
@@ -93,7 +93,7 @@ func NewParams(c Config) (Params, error) {
 	}
 	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, min(p.nscc.MaxWnd(), 1<<29))
 	c.RCCC.MTU = cmp.Or(c.RCCC.MTU, p.mtu)
-	c.RCCC.RTT = cmp.Or(c.RCCC.RTT, p.nscc.BaseRTT())
+	c.RCCC.RTT = cmp.Or(c.RCCC.RTT, max(p.nscc.BaseRTT(), 100)) // no less is taken
 	if p.rccc, err = rccc.NewParams(c.RCCC); err != nil {
 		return Params{}, fmt.Errorf("%w: RCCC: %w", ErrConfig, err)
 	}

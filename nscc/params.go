@@ -101,11 +101,15 @@ func NewParams(c Config) (Params, error) {
 	}
 	c.Profile = cmp.Or(c.Profile, ProfileSpec)
 	k := c.derive()
+	rate := "LinkRate"
+	if c.slowest() < c.LinkRate {
+		rate = "ReceiverRate"
+	}
 	if k.MaxWnd > MaxWindow {
-		return Params{}, bad("LinkRate x BaseRTT x 1.5", k.MaxWnd, "at most 4 GiB")
+		return Params{}, bad(rate+" x BaseRTT x 1.5", k.MaxWnd, "at most 4 GiB")
 	}
 	if k.MaxWnd < c.MTU {
-		want := fmt.Sprintf("at least MTU, %d (unless set it is 1.5 x LinkRate x BaseRTT)", c.MTU)
+		want := fmt.Sprintf("at least MTU, %d (unless set MaxWnd is 1.5 x %s x BaseRTT)", c.MTU, rate)
 		return Params{}, bad("MaxWnd", k.MaxWnd, want)
 	}
 	if most := c.mostInitial(k.MaxWnd); k.InitialCwnd < c.MTU || k.InitialCwnd > most {

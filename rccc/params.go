@@ -33,7 +33,7 @@ type Config struct {
 	// MTU is the nominal size of a full packet, in bytes. Required.
 	MTU int64
 
-	// RTT is the unloaded round trip, in nanoseconds, up to 2^50: a source without
+	// RTT is the unloaded round trip, in nanoseconds, 100 to 2^50: a source without
 	// credit asks for some after one RTT of silence. Required.
 	RTT int64
 
@@ -63,6 +63,9 @@ var ErrConfig = errors.New("rccc: invalid configuration")
 // of serial comparison.
 const maxTotal = halfRange / 4
 
+// minRTT leaves a destination time to answer: by a round trip of 1 ns all requests of a source were in vain in 20 us.
+const minRTT = 100
+
 // maxTime bounds configured times, nanoseconds: sums with any now stay in range.
 const maxTime = 1 << 56
 
@@ -76,7 +79,7 @@ func NewParams(c Config) (Params, error) {
 		check.Range(ErrConfig, "MaxCredit", c.MaxCredit, c.MTU, maxTotal),
 		check.Range(ErrConfig, "InitialCredit", c.InitialCredit, 1, c.MaxCredit),
 		check.Range(ErrConfig, "MaxDemand", c.MaxDemand, c.MTU, maxTotal),
-		check.Range(ErrConfig, "RTT", c.RTT, 1, maxTime/64),
+		check.Range(ErrConfig, "RTT", c.RTT, minRTT, maxTime/64),
 		check.Range(ErrConfig, "RequestCeiling", c.RequestCeiling, c.RTT, maxTime),
 	)
 	if err != nil {

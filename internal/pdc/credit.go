@@ -50,7 +50,7 @@ func (c *credits) take(acks []*view.AckCC, plain *[ccc.RunMax]ccc.PlainAck) []*v
 func (rec *recovery) askCredit(now int64, c ccc.Handle) {
 	l := rec.cc.Waiters(c)
 	if rec.cc.Context(c).CreditInVain() && rec.p.maxRTOs != forever {
-		rec.failDenied(now, c)
+		rec.failDenied(now, c, rec.whyDenied(c))
 		return
 	}
 	first, asked := l.Head, false
@@ -62,8 +62,8 @@ func (rec *recovery) askCredit(now int64, c ccc.Handle) {
 			asked = true
 		case p.peerID != 0 && !asked:
 			rec.sched.control(p, ctlCreditReq)
-			if deadline.After(p.activeAt, rec.p.c.RTOInit) <= now {
-				rec.source.askLast(p)
+			if deadline.After(p.activeAt, rec.p.c.RTOInit) <= now && rec.source.askLast(p) || rec.sched.granted(p) {
+				rec.mem.shortage[p.slot()].asked = p.activeAt
 			}
 			asked = true
 		}
@@ -74,15 +74,34 @@ func (rec *recovery) askCredit(now int64, c ccc.Handle) {
 	}
 }
 
+// whyDenied is the cause where a context waits for credit in vain. A peer that is silent, or has not answered at all, is
+// gone: other settings than here show in a peer that answers and does not grant.
+func (rec *recovery) whyDenied(c ccc.Handle) Cause {
+	why := CauseRTO
+	for i := range rec.pdc {
+		if p := &rec.pdc[i]; p.cc == c && live(p.state) && p.peerID != 0 {
+			if rec.mem.isSilent(p) {
+				return CauseRTO
+			}
+			why = CauseNoCredit
+		}
+	}
+	return why
+}
+
+// isSilent reports whether nothing has come from the peer of p since a question that a peer answers: about the last
+// packet, or for credit where some has been granted.
+func (m *memory) isSilent(p *PDC) bool { return m.shortage[p.slot()].asked == p.activeAt }
+
 // failDenied ends the PDCs of a context with something to send, as far as the events have room:
 // the peer does not give any credit.
-func (rec *recovery) failDenied(now int64, c ccc.Handle) {
+func (rec *recovery) failDenied(now int64, c ccc.Handle, why Cause) {
 	for i := range rec.pdc {
 		p := &rec.pdc[i]
 		switch {
 		case p.cc != c || !live(p.state) || p.tx.done() || rec.mem.events.free() < rec.mem.reserve:
 		case p.is(flagInitiator):
-			rec.life.fail(now, p, CauseNoCredit)
+			rec.life.fail(now, p, why)
 		default:
 			rec.life.closeInError(now, p)
 		}
@@ -90,16 +109,23 @@ func (rec *recovery) failDenied(now int64, c ccc.Handle) {
 }
 
 // askLast asks about the last packet of p, unless the packet waits for an acknowledgement
-// anyway. A packet to be sent again does not: such a packet waits for credit too.
-func (s *source) askLast(p *PDC) {
+// anyway, and reports whether it asks. A packet to be sent again does not: such a packet waits for credit too.
+func (s *source) askLast(p *PDC) bool {
 	last := p.tx.next - 1
 	if p.tx.live(s.mem, last) {
 		if !p.tx.waiting(s.mem, last) {
-			return
+			return false
 		}
 		p.tx.packet(s.mem, last).sends = karn.More // the answer to a question is no round trip of the packet
 	}
 	s.sched.control(p, ctlAckReq)
+	return true
+}
+
+// granted reports whether the peer of p has granted credit, or cells.
+func (s *scheduler) granted(p *PDC) bool {
+	c := s.cc.Context(p.cc)
+	return c != nil && c.CreditTotal() != 0
 }
 
 // lapsed reports whether a timed-out packet of p waits to be sent again.

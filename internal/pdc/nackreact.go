@@ -299,6 +299,8 @@ type shortage struct {
 
 	wentTo pds.PSN // the missing PSN of the last ROD_OOO, or the PSN before a later NEW_START_PSN
 	wentAt int64   // when the NACK was obeyed
+
+	asked int64 // the activeAt of the PDC when the peer last had to answer, see isSilent
 }
 
 // shortage counts a refusal for want of memory, or of room on the way, and returns the count

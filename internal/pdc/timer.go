@@ -148,6 +148,9 @@ func (rec *recovery) idle(now int64, p *PDC) {
 		rec.life.close(now, p)
 	}
 	p.activeAt = now
+	if rec.sched.granted(p) {
+		rec.mem.shortage[p.slot()].asked = now
+	}
 }
 
 // denied reports whether p waits for credit. A PDC that waits for as long as a PDC may be
@@ -171,14 +174,17 @@ func (s *scheduler) lacks(now int64, p *PDC) (credit, cells bool) {
 	return why == ccc.ReasonCredit, why == ccc.ReasonAlgorithm && s.cc.Params().TFC() != nil
 }
 
-// Lacks reports whether data under the context of h waits for the peer's credit, or for cells there.
+// Lacks reports whether data under the context of h waits for the peer's credit, or for cells there: because this side
+// counts none, or the peer has refused a packet for want of some. False if the peer is gone, see whyDenied.
 func (m *Manager) Lacks(now int64, h Handle) bool {
 	p := m.get(h)
 	if p == nil {
 		return false
 	}
 	credit, cells := m.sched.lacks(now, p)
-	return credit || cells
+	short := &m.mem.shortage[p.slot()]
+	refused := short.tries != 0 && short.code == pds.NackNoPktBuffer && short.moved == p.tx.base+p.tx.cack
+	return (credit || cells || refused && m.cc.Params().TFC() != nil) && m.recovery.whyDenied(p.cc) == CauseNoCredit
 }
 
 // waits reports whether p has nothing to send and waits for the peer.
