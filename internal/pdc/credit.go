@@ -6,6 +6,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/karn"
+	"github.com/uetcc/uetcc/internal/splitmix"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc"
@@ -63,7 +64,7 @@ func (rec *recovery) askCredit(now int64, c ccc.Handle) {
 		case p.peerID != 0 && !asked:
 			rec.sched.control(p, ctlCreditReq)
 			if deadline.After(p.activeAt, rec.p.c.RTOInit) <= now && rec.source.askLast(p) || rec.sched.granted(p) {
-				rec.mem.shortage[p.slot()].asked = p.activeAt
+				rec.mem.ask(p)
 			}
 			asked = true
 		}
@@ -91,7 +92,13 @@ func (rec *recovery) whyDenied(c ccc.Handle) Cause {
 
 // isSilent reports whether nothing has come from the peer of p since a question that a peer answers: about the last
 // packet, or for credit where some has been granted.
-func (m *memory) isSilent(p *PDC) bool { return m.shortage[p.slot()].asked == p.activeAt }
+func (m *memory) isSilent(p *PDC) bool { return m.shortage[p.slot()].asked == p.activeHash() }
+
+// ask notes that the peer of p has to answer, see isSilent.
+func (m *memory) ask(p *PDC) { m.shortage[p.slot()].asked = p.activeHash() }
+
+// activeHash tells one activeAt from another, in a byte other than 0.
+func (p *PDC) activeHash() uint8 { return uint8(splitmix.Mix(uint64(p.activeAt))) | 1 }
 
 // failDenied ends the PDCs of a context with something to send, as far as the events have room:
 // the peer does not give any credit.

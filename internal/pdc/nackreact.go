@@ -294,13 +294,12 @@ type shortage struct {
 	nack pds.NackCode // of any kind: the last refusal of a packet refused too often
 
 	renumbered uint8 // how often a Start_PSN was left for another
+	asked      uint8 // the activeHash when the peer last had to answer; 0: never
 
 	hastened uint16 // the number, modulo 2^16, whose progress has had packets sent again, see hasten
 
 	wentTo pds.PSN // the missing PSN of the last ROD_OOO, or the PSN before a later NEW_START_PSN
 	wentAt int64   // when the NACK was obeyed
-
-	asked int64 // the activeAt of the PDC when the peer last had to answer, see isSilent
 }
 
 // shortage counts a refusal for want of memory, or of room on the way, and returns the count

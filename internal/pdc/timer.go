@@ -149,7 +149,7 @@ func (rec *recovery) idle(now int64, p *PDC) {
 	}
 	p.activeAt = now
 	if rec.sched.granted(p) {
-		rec.mem.shortage[p.slot()].asked = now
+		rec.mem.ask(p)
 	}
 }
 
@@ -175,7 +175,7 @@ func (s *scheduler) lacks(now int64, p *PDC) (credit, cells bool) {
 }
 
 // Lacks reports whether data under the context of h waits for the peer's credit, or for cells there: because this side
-// counts none, or the peer has refused a packet for want of some. False if the peer is gone, see whyDenied.
+// counts none, or the peer refuses packets, whose answers before have none. False if the peer is gone, see whyDenied.
 func (m *Manager) Lacks(now int64, h Handle) bool {
 	p := m.get(h)
 	if p == nil {
@@ -183,7 +183,7 @@ func (m *Manager) Lacks(now int64, h Handle) bool {
 	}
 	credit, cells := m.sched.lacks(now, p)
 	short := &m.mem.shortage[p.slot()]
-	refused := short.tries != 0 && short.code == pds.NackNoPktBuffer && short.moved == p.tx.base+p.tx.cack
+	refused := short.tries != 0 && short.moved == p.tx.base+p.tx.cack
 	return (credit || cells || refused && m.cc.Params().TFC() != nil) && m.recovery.whyDenied(p.cc) == CauseNoCredit
 }
 
