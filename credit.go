@@ -4,10 +4,10 @@ package uetcc
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
@@ -49,12 +49,6 @@ type asker struct {
 	sender rccc.Handle
 }
 
-// Limits of rccc.ReceiverConfig.Rate, bytes a second.
-const (
-	leastRate = 125_000
-	mostRate  = 1_000_000_000_000
-)
-
 // newCreditor makes the creditor asked for by c for so many PDCs, nil if none.
 func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 	if !c.credits() {
@@ -73,14 +67,11 @@ func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 		}
 		r.Policy = policy
 	}
-	if c.Receiver.Rate == 0 {
-		const rate = "CC.NSCC.LinkRate, the Receiver.Rate unless set,"
-		if err := check.Range(ErrConfig, rate, r.Rate, leastRate, mostRate); err != nil {
-			return nil, err
-		}
-	}
 	recv, err := rccc.NewReceiver(r)
 	if err != nil {
+		if c.Receiver.Rate == 0 {
+			err = fmt.Errorf("%w (Receiver.Rate is CC.NSCC.LinkRate unless set)", err)
+		}
 		return nil, err
 	}
 	k := &creditor{

@@ -175,7 +175,7 @@ func (s *scheduler) lacks(now int64, p *PDC) (credit, cells bool) {
 }
 
 // Lacks reports whether data under the context of h waits for the peer's credit, or for cells there: because this side
-// counts none, or the peer refuses packets, whose answers before have none. False if the peer is gone, see whyDenied.
+// counts none, or the peer refuses packets, whose answers before have none. False if the peer is gone, see isSilent.
 func (m *Manager) Lacks(now int64, h Handle) bool {
 	p := m.get(h)
 	if p == nil {
@@ -184,7 +184,7 @@ func (m *Manager) Lacks(now int64, h Handle) bool {
 	credit, cells := m.sched.lacks(now, p)
 	short := &m.mem.shortage[p.slot()]
 	refused := short.tries != 0 && short.moved == p.tx.base+p.tx.cack
-	return (credit || cells || refused && m.cc.Params().TFC() != nil) && m.recovery.whyDenied(p.cc) == CauseNoCredit
+	return (credit || cells || refused && m.cc.Params().TFC() != nil) && p.peerID != 0 && !m.mem.isSilent(p)
 }
 
 // waits reports whether p has nothing to send and waits for the peer.
