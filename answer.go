@@ -261,8 +261,8 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 
 // Refuse is [Endpoint.Answer] for a host that cannot bring the data: code is the reason. With
 // the id of a [Payload].Answer, reply is the packet from [Endpoint.Transmit], and then brings
-// the reason in place of the data; a rendezvous send whose data it is ends with code, too. Errors as from Answer; [ses.ErrRange] means that code is no
-// failure, or wider than 6 bits.
+// the reason in place of the data. A rendezvous send from here whose rest the data is ends with code, too.
+// Errors as from Answer; [ses.ErrRange] means that code is no failure, or wider than 6 bits.
 func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Datagram) error {
 	if !e.clock.even(now) {
 		return e.replyOdd(now, reply, func(now int64) error { return e.Refuse(now, id, code, reply) })

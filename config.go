@@ -92,9 +92,8 @@ type Config struct {
 	Messages int
 
 	// Answers is the most reads and fetching atomics of peers, counted in packets, waiting for
-	// answers at once, up to 65,535 (default twice PDS.Range, so 2048, and with an MTU below 4096 as
-	// many more, for the same bytes). A PDC gets one more only while more are free than the PDC has,
-	// so a single PDC may have half. Peers learn for how many packets there is room from refusals, and
+	// answers at once, up to 65,535 (default twice PDS.Range, so 2048 with the default MTU). A PDC gets
+	// one more only while more are free than the PDC has, so a single PDC may have half. Peers learn for how many packets there is room from refusals, and
 	// those for which none is left get an answer in turn.
 	Answers int
 
@@ -177,7 +176,7 @@ func (c *Config) fill() {
 	n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
 	c.PDS.BaseRTT = cmp.Or(c.PDS.BaseRTT, n.BaseRTT)
 	c.PDS.Range = cmp.Or(c.PDS.Range, c.reach())
-	c.Answers = cmp.Or(c.Answers, min(2*min(max(c.PDS.Range, 1), pdc.MaxRange)*max(4096/int(c.MTU), 1), 65535)) // Range is not checked yet
+	c.Answers = cmp.Or(c.Answers, 2*min(max(c.PDS.Range, 1), pdc.MaxRange)) // Range is not checked yet
 	c.PDS.TargetQDelay = cmp.Or(c.PDS.TargetQDelay, n.Tuning.TargetQdelay)
 	c.Target.MTU = c.MTU
 	c.PDCs.Seed = cmp.Or(c.PDCs.Seed, c.seedFor(seedIDs))

@@ -64,7 +64,7 @@ func (rec *recovery) askCredit(now int64, c ccc.Handle) {
 		case p.peerID != 0 && !asked:
 			rec.sched.control(p, ctlCreditReq)
 			if deadline.After(p.activeAt, rec.p.c.RTOInit) <= now && rec.source.askLast(p) || rec.sched.granted(p) {
-				rec.mem.ask(p)
+				rec.mem.owesAnswer(p)
 			}
 			asked = true
 		}
@@ -94,8 +94,8 @@ func (rec *recovery) whyDenied(c ccc.Handle) Cause {
 // packet, or for credit where some has been granted.
 func (m *memory) isSilent(p *PDC) bool { return m.shortage[p.slot()].asked == p.activeHash() }
 
-// ask notes that the peer of p has to answer, see isSilent.
-func (m *memory) ask(p *PDC) { m.shortage[p.slot()].asked = p.activeHash() }
+// owesAnswer notes that the peer of p has to answer, see isSilent.
+func (m *memory) owesAnswer(p *PDC) { m.shortage[p.slot()].asked = p.activeHash() }
 
 // activeHash tells one activeAt from another, in a byte other than 0.
 func (p *PDC) activeHash() uint8 { return uint8(splitmix.Mix(uint64(p.activeAt))) | 1 }

@@ -88,9 +88,9 @@ const (
 	rudiMore  = 4
 )
 
-// lost notes that a packet was lost on the way to or from a peer that answers.
-func (t *rudiTable) lost(now int64, p *rudiPacket, within int64) {
-	if t.hasHeard(p.peer, now-within) {
+// lost notes that a packet was lost on the way to or from a peer, if that has answered since.
+func (t *rudiTable) lost(peer Addr, since int64) {
+	if t.hasHeard(peer, since) {
 		t.most = max(t.most-1, min(rudiLeast, len(t.pkt)))
 	}
 }
@@ -159,7 +159,7 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 		out.Header = len(h.AppendTo(buf[:0]))
 		p.sent, p.queued = true, false
 		t.queued--
-		p.dueAt = deadline.After(now, spread(m.p.rto(min(p.rtos, uint8(min(m.p.maxRTOs, rtosEver)))), p.rtos, uint32(p.id)))
+		p.dueAt = deadline.After(now, spread(min(m.p.rto(p.rtos), m.p.longestRTO()), p.rtos, p.id))
 		t.nextDue = min(t.nextDue, p.dueAt)
 		m.life.arm(now)
 		return true
@@ -185,6 +185,7 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 		return
 	}
 	t.nextDue = never
+	since := now - m.p.longestRTO() // who has answered since is there, and the way is full
 	for i := range t.pkt {
 		p := &t.pkt[i]
 		if !p.used || p.queued && p.dueAt <= now { // none, or waits to be sent
@@ -194,7 +195,7 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			t.nextDue = min(t.nextDue, p.dueAt)
 			continue
 		}
-		if int(p.rtos) >= m.p.maxRTOs && (p.rtos >= rtosEver || !t.hasHeard(p.peer, now-m.p.longestRTO())) {
+		if int(p.rtos) >= m.p.maxRTOs && (p.rtos >= rtosEver || !t.hasHeard(p.peer, since)) {
 			if m.mem.events.free() == 0 {
 				t.nextDue = now
 				return
@@ -203,7 +204,7 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			t.drop(p)
 			continue
 		}
-		t.lost(now, p, m.p.longestRTO())
+		t.lost(p.peer, since)
 		p.rtos = min(p.rtos+1, rtosEver)
 		m.stats.RTOs++
 		p.queued = true
@@ -274,7 +275,7 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	p.queued = true
 	m.rudi.queued++
 	if p.dueAt = now; n.Code.IsTrimmed() {
-		m.rudi.lost(now, p, m.p.longestRTO())
+		m.rudi.lost(p.peer, now-m.p.longestRTO())
 	} else {
 		p.dueAt = deadline.After(now, pause)
 		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)

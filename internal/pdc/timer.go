@@ -149,7 +149,7 @@ func (rec *recovery) idle(now int64, p *PDC) {
 	}
 	p.activeAt = now
 	if rec.sched.granted(p) {
-		rec.mem.ask(p)
+		rec.mem.owesAnswer(p)
 	}
 }
 

@@ -92,7 +92,7 @@ func (d *Domain) retire(an uint8) {
 		return
 	}
 	k := spent{s.key.hash(), s.next}
-	if i := d.spentAs(&k.hash); i >= 0 {
+	if i := d.spentAs(k.hash); i >= 0 {
 		k.next = max(k.next, d.spent[i].next)
 		d.spent = slices.Delete(d.spent, i, i+1)
 	} else if len(d.spent) == spentMost {
@@ -102,8 +102,8 @@ func (d *Domain) retire(an uint8) {
 }
 
 // spentAs returns the place of a key that is in no slot any more, or -1.
-func (d *Domain) spentAs(hash *[sha256.Size]byte) int {
-	return slices.IndexFunc(d.spent, func(k spent) bool { return k.hash == *hash })
+func (d *Domain) spentAs(hash [sha256.Size]byte) int {
+	return slices.IndexFunc(d.spent, func(k spent) bool { return k.hash == hash })
 }
 
 // A cipherText is a key with the mask of the nonces (iv_mask).
@@ -157,10 +157,8 @@ func (d *Domain) Load(an uint8, k Key) error {
 			return fmt.Errorf("%w: below %d", ErrReuse, s.next)
 		}
 	}
-	if hash := k.hash(); len(d.spent) != 0 {
-		if i := d.spentAs(&hash); i >= 0 && k.First < d.spent[i].next {
-			return fmt.Errorf("%w: below %d", ErrReuse, d.spent[i].next)
-		}
+	if i := d.spentAs(k.hash()); i >= 0 && k.First < d.spent[i].next {
+		return fmt.Errorf("%w: below %d", ErrReuse, d.spent[i].next)
 	}
 	s := slot{key: k, next: k.First, set: true}
 	var err error
