@@ -137,7 +137,7 @@ func (s *scheduler) granted(p *PDC) bool {
 
 // lapsed reports whether a timed-out packet of p waits to be sent again.
 func (s *source) lapsed(now int64, p *PDC) bool {
-	off, ok := p.tx.nextQueued(s.p, s.mem, now)
+	off, ok := p.tx.nextQueued(s.mem, now)
 	return ok && p.tx.packet(s.mem, off).rtos > 0
 }
 

@@ -61,10 +61,24 @@ type row struct {
 	acked    uint64 // arrived at the target
 	chunk    [rowLen / chunkLen]uint32
 	handle   uint64 // of packet 0; later packets' handles count up from there; while size is not 0
-	next     uint32 // next free row
+	next     uint32 // next free row; in use, with high: see dueFrom
 	size     uint16 // of every packet; 0: not alike
 	kind     kind   // of every packet; while size is not 0
-	_        [1]byte
+	high     uint8
+}
+
+// dueFrom returns a time before which no queued packet of r may go. It is kept in 40 bits, all that a line has left:
+// nine minutes later it is taken for a time to come, which holds the packets back until r is the lowest row that waits.
+func (r *row) dueFrom(now int64) int64 {
+	from := int64(r.high)<<32 | int64(r.next)
+	return now + (from-now)<<24>>24
+}
+
+// dueAt notes that a packet of r, queued, may go at a time; alone: no other packet goes earlier.
+func (r *row) dueAt(now, at int64, alone bool) {
+	if alone || at < r.dueFrom(now) {
+		r.next, r.high = uint32(at), uint8(at>>32)
+	}
 }
 
 // begin notes the first packet of a row, unless the packet is the last of a message: packets of the

@@ -334,7 +334,7 @@ func (m *memory) hasten(now int64, p *PDC) {
 		return
 	}
 	if r, i := p.tx.at(m, p.tx.base); r.queued&^r.acked>>i&1 != 0 {
-		m.postpone(r, i, now)
+		p.tx.waitUntil(m, p.tx.base, now)
 	}
 	m.hurry(now, p, uint32(uint16(moved)-s.hastened))
 	s.hastened = uint16(moved)
@@ -349,7 +349,7 @@ func (m *memory) hurry(now int64, p *PDC, n uint32) (gone uint32) {
 		}
 		r, i := p.tx.at(m, off)
 		if m.due(0, r, i) > now && (off == p.tx.base || m.record(r, i).nacks == 0) { // not refused for another reason
-			m.postpone(r, i, now)
+			p.tx.waitUntil(m, off, now)
 			gone++
 		}
 	}

@@ -143,7 +143,7 @@ func (g *sendRig) resend() {
 			lost[x] = true
 		}
 	}
-	off, ok := g.w.nextQueued(&g.p, g.m, g.now)
+	off, ok := g.w.nextQueued(g.m, g.now)
 	low, some := lowest(lost)
 	if asked, has := g.w.find(g.m, g.w.base, standingAsked); !some && has {
 		require.True(g.t, g.d.arrived[int64(asked)] && g.d.queued[int64(asked)])
@@ -327,6 +327,95 @@ func TestSendWindowMPR(t *testing.T) {
 	require.EqualValues(t, 128, g.w.limit, "0 is taken for 1")
 }
 
+// The lowest packet that may go again is found without a look at the rows whose packets all go later: rows of a
+// chunk that does not exist, where a look would panic.
+func TestNextQueuedPassesOverRowsThatGoLater(t *testing.T) {
+	const rows = defaultRange / rowLen
+	g := newSendRig(t, 0, defaultRange, 1)
+	for range defaultRange {
+		require.NoError(t, g.w.push(&g.p, g.m, 0, 4096, 0))
+		sendNext(&g.w, &g.p, g.m, 0)
+	}
+	g.w.limit = defaultRange
+	for off := range uint32(defaultRange) {
+		g.w.enqueue(g.m, off, ms+int64(off%100))
+	}
+	*g.w.rtxAt(g.m) = 0 // as after each acknowledgement
+	_, ok := g.w.nextQueued(g.m, 10)
+	require.False(t, ok)
+	require.EqualValues(t, ms, *g.w.rtxAt(g.m))
+	for row := uint32(1); row < rows-1; row++ { // the first tells when the first may go
+		r, _ := g.w.at(g.m, row*rowLen)
+		r.chunk = [rowLen / chunkLen]uint32{1 << 30, 1 << 30, 1 << 30, 1 << 30}
+	}
+	*g.w.rtxAt(g.m) = 0
+	_, ok = g.w.nextQueued(g.m, 20)
+	require.False(t, ok)
+	last := uint32(defaultRange - 7)
+	g.w.waitUntil(g.m, last, 30) // as hurry does
+	*g.w.rtxAt(g.m) = 0
+	off, ok := g.w.nextQueued(g.m, 30)
+	require.True(t, ok)
+	require.Equal(t, last, off)
+}
+
+// Whatever waits for whatever times, it is found as by a look at each packet.
+func TestNextQueuedIsThatOfALookAtEach(t *testing.T) {
+	for seed := range uint64(20) {
+		g := newSendRig(t, pds.PSN(seed*0x10000000), widest, seed)
+		g.w.limit = uint16(500 + g.r.IntN(widest))
+		for range 10_000 {
+			g.now += g.r.Int64N(3000)
+			switch g.r.IntN(8) {
+			case 0, 1, 2:
+				g.push()
+				if g.w.mayStart() {
+					sendNext(&g.w, &g.p, g.m, g.now)
+				}
+			case 3, 4:
+				if off := g.w.base + g.r.Uint32N(g.w.next-g.w.base+1); g.w.live(g.m, off) && !g.w.waiting(g.m, off) {
+					g.w.enqueue(g.m, off, g.now+g.r.Int64N(3*ms))
+				}
+			case 5:
+				if off, ok := g.w.find(g.m, g.w.base+g.r.Uint32N(g.w.next-g.w.base+1), standingLost); ok {
+					g.w.waitUntil(g.m, off, g.now)
+				}
+			case 6:
+				var k ackGain
+				if one := g.w.base + g.r.Uint32N(g.w.next-g.w.base+1); one != g.w.next {
+					cack := g.w.cack - 1
+					if g.r.IntN(10) == 0 {
+						cack += g.r.Uint32N(min(g.w.next-g.w.cack, 100) + 1)
+					}
+					g.w.OnACK(g.m, 1, &ackNews{Now: g.now, CACK: g.w.psn(cack), AckPSN: g.w.psn(one), SACKBase: g.w.psn(one), SACK: g.r.Uint64()}, &k)
+					g.d.base = int64(g.w.base)
+					for g.m.events.pop(&Event{}) {
+					}
+				}
+			}
+			*g.w.rtxAt(g.m) = 0
+			want, found, at := uint32(0), false, int64(never)
+			for x := g.w.base; x != g.w.next && g.w.inPeerWindow(x); x++ {
+				if r, i := g.w.at(g.m, x); r.queued&^(r.acked|r.released)>>i&1 != 0 {
+					if at = min(at, g.m.due(0, r, i)); at <= g.now {
+						want, found = x, true
+						break
+					}
+				}
+			}
+			off, ok := g.w.nextQueued(g.m, g.now)
+			require.Equal(t, found, ok)
+			require.Equal(t, want, off)
+			if g.w.queued != 0 {
+				require.Equal(t, at, *g.w.rtxAt(g.m))
+			}
+			if ok && g.r.IntN(2) == 0 {
+				g.w.resent(&g.p, g.m, off, g.now)
+			}
+		}
+	}
+}
+
 func TestSendWindowAllocs(t *testing.T) {
 	g := newSendRig(t, 0, 1024, 1)
 	psn := pds.PSN(0)
@@ -336,7 +425,7 @@ func TestSendWindowAllocs(t *testing.T) {
 		}
 		sendNext(&g.w, &g.p, g.m, 0)
 		g.w.enqueue(g.m, uint32(psn), 0)
-		off, _ := g.w.nextQueued(&g.p, g.m, 0)
+		off, _ := g.w.nextQueued(g.m, 0)
 		g.w.resent(&g.p, g.m, off, 0)
 		var r ackGain
 		if !g.w.OnACK(g.m, 0, &ackNews{CACK: psn, AckPSN: psn, SACKBase: psn, SACK: 1}, &r) || r.Bytes != 4096 {

@@ -3,6 +3,7 @@
 package pdc
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/uetcc/uetcc/ccc"
@@ -28,6 +29,7 @@ func (w *sendWindow) enqueue(m *memory, off uint32, at int64) lost {
 	r.queued |= bit
 	w.queued++
 	m.postpone(r, i, at)
+	r.dueAt(at, at, r.queued == bit)
 	*w.rtxAt(m) = min(*w.rtxAt(m), at)
 	return l
 }
@@ -51,6 +53,7 @@ func (w *sendWindow) enqueueFrom(m *memory, off uint32, now, at int64) (l ccc.Na
 		}
 		if set != 0 {
 			*w.rtxAt(m) = min(*w.rtxAt(m), at)
+			r.dueAt(now, at, r.queued == set)
 		}
 		off = next
 	}
@@ -155,26 +158,56 @@ func (w *sendWindow) expired(p *Params, m *memory, now int64, from uint32) (uint
 const rtoPart = 64
 
 // nextQueued returns the lowest packet waiting to be sent again that may go at now. If none
-// may, rtxAt is set to the earliest time.
-func (w *sendWindow) nextQueued(p *Params, m *memory, now int64) (uint32, bool) {
+// may, rtxAt is set to the earliest time. Rows whose packets all go later are passed over, see
+// row.dueFrom: with 9,000 packets that waited for memory of the peer each packet sent took 27 us.
+func (w *sendWindow) nextQueued(m *memory, now int64) (uint32, bool) {
 	first := w.rtxAt(m)
 	if w.queued == 0 || now < *first {
 		return 0, false
 	}
 	*first = never
-	for off := w.base; ; off++ {
-		var ok bool
-		if off, ok = w.find(m, off, standingLost); !ok || !w.inPeerWindow(off) {
-			return 0, false
-		}
-		r, i := w.at(m, off)
-		due := m.due(0, r, i) // separate for a queued packet
-		if due <= now {
-			*first = due
-			return off, true
-		}
-		*first = min(*first, due)
+	end := w.next
+	if !w.inPeerWindow(end) {
+		end = w.cack + uint32(w.limit)
 	}
+	for off := w.base; int32(end-off) > 0; {
+		r, mask, next := w.span(m, off, end)
+		set := mask & r.queued &^ (r.released | r.acked)
+		if from := r.dueFrom(now); set != 0 && (from <= now || from < *first) {
+			if due, i := m.earliest(r, set, now); due <= now {
+				*first = due
+				return off - off%rowLen + i, true
+			} else if due < *first {
+				*first = due
+			}
+			from, _ = m.earliest(r, r.queued, math.MinInt64)
+			r.dueAt(now, from, true)
+		}
+		off = next
+	}
+	return 0, false
+}
+
+// earliest returns the time of the first of the packets set of a row, queued, that may go at now, and its place; if
+// none may, the earliest time.
+func (m *memory) earliest(r *row, set uint64, now int64) (at int64, i uint32) {
+	at = never
+	for ; set != 0; set &= set - 1 {
+		k := uint32(bits.TrailingZeros64(set))
+		due := m.due(0, r, k) // separate for a queued packet
+		if due <= now {
+			return due, k
+		}
+		at = min(at, due)
+	}
+	return at, 0
+}
+
+// waitUntil has the packet at off, queued, go again at a time.
+func (w *sendWindow) waitUntil(m *memory, off uint32, at int64) {
+	r, i := w.at(m, off)
+	m.postpone(r, i, at)
+	r.dueAt(at, at, false)
 }
 
 // resent records that the queued packet at off leaves again, as data or, after an arrival, as

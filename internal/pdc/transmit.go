@@ -86,7 +86,7 @@ func (m *Manager) transmitData(now int64, p *PDC, buf []byte, out *Out) bool {
 		return false
 	}
 	if w.queued != 0 {
-		if lost, ok := w.nextQueued(m.p, m.mem, now); ok {
+		if lost, ok := w.nextQueued(m.mem, now); ok {
 			off, again = lost, true
 		} else {
 			m.timer.schedule(p, now) // for packets queued later than the wake-up
