@@ -280,6 +280,7 @@ func (s *faultShadow) receivedNACK(t pds.Type, b []byte, r *pdc.Result) {
 	case n.Code == pds.NackRODOOO:
 		n.PSN = p.missing(&n)
 		ahead = s.goesBack(p, n.PSN, r.Err == nil)
+		s.lostAtGap(p, n.PSN, r.Err == nil)
 	}
 	for psn := n.PSN; len(s.heard) > 0 && s.heard[0].kind != heardLoss; psn++ {
 		p = s.of(r.ID.PDC)
@@ -373,6 +374,18 @@ func (s *faultShadow) goesBack(p *shadowPDC, psn pds.PSN, taken bool) (ahead int
 		s.counted(k)
 	}
 	return 0
+}
+
+// lostAtGap takes the missing packet of a ROD_OOO out of flight, which a context hears of as lost: behind are the refused ones.
+func (s *faultShadow) lostAtGap(p *shadowPDC, psn pds.PSN, taken bool) {
+	if len(s.heard) == 0 || s.heard[0].kind != heardLoss {
+		return
+	}
+	h, k := s.next(heardLoss), p.out(psn)
+	if !taken || k == nil || k.fate != fateFlight || k.control || h.loss != (ccc.Loss{Size: k.size, Entropy: k.entropy, NoPDC: s.e.seen[p.h.ID()].info.PeerID == 0}) {
+		s.e.w.failf("I7: PSN %#x, missing at the target, congestion control hears of the loss of %+v", uint32(psn), h.loss)
+	}
+	s.tookLost(p, psn, &h)
 }
 
 // counted counts that a packet is sent again because it was refused.

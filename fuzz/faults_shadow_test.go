@@ -391,23 +391,29 @@ func (s *faultShadow) lost(on pdc.Handle) {
 		}
 		s.next(heardLoss)
 		p, psn := s.findLost(c, &h, inferred, on)
-		k := p.at(psn)
-		if k.fate, k.again = fateLost, h.now; !inferred {
+		if k := p.at(psn); !inferred {
 			k.rtos++
 		}
-		p.recall(k.size)
-		c.leave(k.size)
-		c.again += k.size
-		if s.steers {
-			c.window.OnInferredLoss(s.window, k.size)
-		} else {
-			c.window.OnSend(-k.size)
-		}
-		c.credit.lost(k.size, !h.loss.NoPDC)
+		s.tookLost(p, psn, &h)
 		if s.e.w.s.ordered {
 			s.wentBack(p, psn+1)
 		}
 	}
+}
+
+// tookLost takes a packet out of flight that congestion control has heard of as lost.
+func (s *faultShadow) tookLost(p *shadowPDC, psn pds.PSN, h *heardEvent) {
+	k, c := p.at(psn), p.ctx
+	k.fate, k.again = fateLost, h.now
+	p.recall(k.size)
+	c.leave(k.size)
+	c.again += k.size
+	if s.steers {
+		c.window.OnInferredLoss(s.window, k.size)
+	} else {
+		c.window.OnSend(-k.size)
+	}
+	c.credit.lost(k.size, !h.loss.NoPDC)
 }
 
 // wentBack takes everything from psn on out of flight.

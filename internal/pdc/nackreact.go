@@ -462,6 +462,10 @@ func (rec *recovery) goBack(now int64, p *PDC, off uint32, n *pds.Nack) error {
 		at = deadline.After(now, rec.pause(p, tries-1))
 	}
 	went.wentTo, went.wentAt = gap, now
+	if at == now && !p.tx.waiting(rec.mem, off) && !p.tx.hasArrived(rec.mem, off) {
+		rec.source.timedOut(now, p, off) // lost: the window is to hear of one loss for each going back
+		off++
+	}
 	rec.source.rewind(now, p, off, at, n)
 	rec.source.wakeAt(now, p)
 	return nil
