@@ -294,10 +294,12 @@ func (w *Window) learn(p *Params, now, rtt, unsure int64) {
 			w.rough = 0 // time-outs knew nothing of the path
 		}
 	case w.run == seeking: // see seek
-	case rtt < w.base+w.targetAdaptive(p):
+	case rtt+unsure < w.base+w.targetAdaptive(p):
 		w.lastAdjust, w.lastSample = w.trusts(p, now), rtt
-	case first || w.cwnd > 2*p.mtu: // the search begins
+	case first || w.cwnd > 2*p.mtu && rtt >= w.base+w.targetAdaptive(p): // the search begins
 		w.lastAdjust, w.lastSample = max(w.lastAdjust, now), rtt
+	case rtt < w.base+w.targetAdaptive(p): // too small a packet to tell
+		w.lastSample = min(w.lastSample, rtt)
 	default:
 		w.lastSample = min(w.lastSample, rtt)
 		if now-w.lastAdjust > adaptiveRounds*w.lastSample {
