@@ -186,13 +186,21 @@ func (x *receiver) refused(now int64) {
 	}
 	x.stats.Shortages++
 	h := msg.PacketHandle(x.res.Handle).Message()
-	if rec := x.source.message(h); rec.handle == h && x.source.asks(rec).packets != 0 {
-		a := &x.source.asking[rec.pdc.ID()]
-		if x.res.Nack == pds.NackNoGtdDelAvail && !a.keeps {
-			a.keeps, a.spare = true, max(a.spare, x.source.pds.Kept(rec.pdc))
-		}
-		a.refuse(x.source.hasten(now, rec.pdc))
+	rec := x.source.message(h)
+	if rec.handle != h {
+		return
 	}
+	if x.source.asks(rec).packets == 0 {
+		if x.res.Nack == pds.NackNoSESMsgAvail {
+			x.source.refusedOn(now, x.source.flowOf(rec))
+		}
+		return
+	}
+	a := &x.source.asking[rec.pdc.ID()]
+	if x.res.Nack == pds.NackNoGtdDelAvail && !a.keeps {
+		a.keeps, a.spare = true, max(a.spare, x.source.pds.Kept(rec.pdc))
+	}
+	a.refuse(x.source.hasten(now, rec.pdc))
 }
 
 // place tells the caller the place of data for a local message.

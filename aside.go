@@ -32,6 +32,9 @@ func (rec *message) parts() parts {
 // side returns the PDC for an unordered message that f takes.
 func (s *source) side(now int64, f *flow, rec *message) pdc.Handle {
 	p := rec.parts()
+	if f.parts == partsOne && p == partsAsks && s.isStuck(f) {
+		f.parts = partsRest
+	}
 	if f.parts > partsMixed && f.parts != p {
 		if h := s.beside(now, f); h != 0 {
 			return h
@@ -54,30 +57,60 @@ func (s *source) beside(now int64, f *flow) pdc.Handle {
 	return 0
 }
 
-// holdsUp reports whether messages behind the first of f wait for long: for the window, or 64 KB.
+// holdsUp reports whether messages behind the first of f wait for long: for the window, for 64 KB, or for memory
+// of the peer, as behind rendezvous sends the peer may run out of memory that reads give back.
 func (s *source) holdsUp(f *flow, first *message) bool {
 	if first.parts() == partsAsks {
 		return s.asking[f.pdc.ID()].limited
 	}
-	return first.left >= firstAsked*askUnit
+	return first.left >= firstAsked*askUnit || first.lent != 0 || s.isStuck(f)
 }
 
-// part leaves messages of the kind of the first of f, maybe begun, and takes the second kind to the PDC beside.
+// isStuck reports whether reads on f wait behind sends that the peer has no memory for. Two peers whose rendezvous sends
+// have taken all memory of each other wait for each other's reads, and those for room behind the sends: 1,000 sends of
+// 40 KB both ways ended in errors on a path without loss.
+func (s *source) isStuck(f *flow) bool {
+	f.short = f.short && s.pds.Short(f.pdc)
+	return f.short
+}
+
+// refusedOn has reads pass the sends of f, of which the peer has refused one for want of memory for messages.
+func (s *source) refusedOn(now int64, f *flow) {
+	f.short = true
+	if f.parts == partsMixed || f.parts == partsOne && s.readsFirst(f) {
+		s.part(now, f)
+	}
+}
+
+// readsFirst reports whether a read not begun is the first of f.
+func (s *source) readsFirst(f *flow) bool {
+	if f.messages.Head == 0 {
+		return false
+	}
+	first := &s.messages[f.messages.Head-1]
+	return first.parts() == partsAsks && first.left == first.total
+}
+
+// part leaves messages of the kind of the first of f, maybe begun, and takes the second kind to the PDC beside; of a
+// first that is stuck likewise the kind.
 func (s *source) part(now int64, f *flow) {
 	if f.messages.Head == 0 {
 		f.parts = partsOne
 		return
 	}
 	first := &s.messages[f.messages.Head-1]
-	if !s.holdsUp(f, first) {
+	stays, from := first.parts(), s.queued.Next(first.entry())
+	if s.readsFirst(f) && s.isStuck(f) {
+		stays, from = partsRest, f.messages.Head
+	} else if !s.holdsUp(f, first) {
 		return
 	}
 	h := s.beside(now, f)
 	if h == 0 {
 		return
 	}
-	f.parts = first.parts()
-	for i := s.queued.Next(first.entry()); i != 0; {
+	f.parts = stays
+	for i := from; i != 0; {
 		rec := &s.messages[i-1]
 		if i = s.queued.Next(i); rec.parts() == f.parts {
 			continue

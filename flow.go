@@ -28,6 +28,7 @@ type flow struct {
 	answers  chain
 	pdc      pdc.Handle
 	waits    bool        // it is in source.starved
+	short    bool        // the peer has refused a write or send, see source.isStuck
 	mtu      uint8       // of a peer that has said it, in units of 1024 bytes; 0: none has; and flowLate
 	sender   rccc.Handle // whose credit we schedule; 0: none
 	// By entry, in source.fetching and source.reading: whom the end of the PDC concerns, without a search

@@ -121,7 +121,7 @@ func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 	rec.flags &^= msgWaiting
 	f := &s.flows[h.ID()]
-	if f.messages.Head|uint16(f.parts) != 0 && f.pdc == h && rec.mode == ses.ModeRUD {
+	if (f.messages.Head|uint16(f.parts) != 0 || rec.flags&msgErrand != 0) && f.pdc == h && rec.mode == ses.ModeRUD {
 		h = s.side(now, f, rec)
 		f = &s.flows[h.ID()]
 	}

@@ -380,6 +380,12 @@ func (m *Manager) Hasten(now int64, h Handle, room uint32) (gone, left uint32) {
 	return gone, uint32(p.tx.queued) - gone
 }
 
+// Short reports whether packets of h wait for memory of the peer.
+func (m *Manager) Short(h Handle) bool {
+	p := m.get(h)
+	return p != nil && p.tx.queued != 0 && m.mem.shortage[p.slot()].tries != 0
+}
+
 // Kept is how many answers to packets of h have come that the peer does not know of yet: those to packets behind
 // one without an answer, which no CLEAR tells of.
 func (m *Manager) Kept(h Handle) (n uint32) {
