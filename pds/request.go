@@ -134,20 +134,19 @@ func (r *Request) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns [ErrType], [ErrNextHdr], [ErrClearOffset], [ErrPDCID] or
-// [ErrRange], in order of checking.
+// Validate returns [ErrType] or an [ErrField] if applicable.
 func (r *Request) Validate() error {
 	switch {
 	case !r.Type.IsRequest():
 		return ErrType
 	case !r.Type.Allows(r.Next):
-		return ErrNextHdr
+		return errNextHdr
 	case r.ClearOffset > 0:
-		return ErrClearOffset
+		return errClearOffset
 	case r.SPDCID == 0 || r.Flags&FlagSYN == 0 && r.DPDCID == 0:
-		return ErrPDCID
+		return errPDCID
 	case r.CreditTarget > maxUint24:
-		return ErrRange
+		return errRange
 	default:
 		return nil
 	}

@@ -51,12 +51,12 @@ func (r *RUDI) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(p)<<48|uint64(r.PktID))
 }
 
-// Validate returns [ErrType] or [ErrNextHdr] if applicable.
+// Validate returns [ErrType] or an [ErrField] if applicable.
 func (r *RUDI) Validate() error {
 	if r.Type != TypeRUDIReq && r.Type != TypeRUDIResp {
 		return ErrType
 	}
-	return errorIf(!r.Type.Allows(r.Next), ErrNextHdr)
+	return errorIf(!r.Type.Allows(r.Next), errNextHdr)
 }
 
 // String returns a line for people.
@@ -105,8 +105,8 @@ func (u *UUD) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(joinPrologue(TypeUUDReq, u.Next, 0))<<16)
 }
 
-// Validate returns [ErrNextHdr] if applicable.
-func (u *UUD) Validate() error { return errorIf(!TypeUUDReq.Allows(u.Next), ErrNextHdr) }
+// Validate returns an [ErrField] if applicable.
+func (u *UUD) Validate() error { return errorIf(!TypeUUDReq.Allows(u.Next), errNextHdr) }
 
 // String returns a line for people.
 func (u UUD) String() string { return fmt.Sprintf("%v %v", TypeUUDReq, u.Next) }

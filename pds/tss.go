@@ -94,9 +94,9 @@ func (s *TSS) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns [ErrRange] if a value is wider than the field.
+// Validate returns an [ErrField] if a value is wider than the field.
 func (s *TSS) Validate() error {
-	return errorIf(s.AN > 1 || s.SDI > maxUint24 || s.TSC > maxUint48 || !s.SP && s.SSI != 0, ErrRange)
+	return errorIf(s.AN > 1 || s.SDI > maxUint24 || s.TSC > maxUint48 || !s.SP && s.SSI != 0, errRange)
 }
 
 // String returns a line for people.

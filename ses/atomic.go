@@ -35,14 +35,13 @@ func (h *Atomic) appendTo(b []byte) []byte {
 	return append(b, byte(h.Opcode), byte(h.Type), h.Control, 0)
 }
 
-// validate reports a reserved opcode ([ErrAtomicOpcode]) or datatype
-// ([ErrAtomicType]).
+// validate reports a reserved opcode or datatype.
 func (h *Atomic) validate() error {
 	switch {
 	case h.Opcode.isReserved():
-		return ErrAtomicOpcode
+		return errAtomicOpcode
 	case h.Type.isReserved():
-		return ErrAtomicType
+		return errAtomicType
 	}
 	return nil
 }

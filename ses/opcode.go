@@ -84,9 +84,9 @@ func (o Opcode) in(set uint64) bool { return set>>o&1 != 0 }
 func (o Opcode) validate(form uint64) error {
 	switch {
 	case o.isReserved():
-		return ErrOpcode
+		return errOpcode
 	case !o.in(form):
-		return ErrOpcodeForm
+		return errOpcodeForm
 	}
 	return nil
 }

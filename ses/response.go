@@ -79,13 +79,13 @@ func (v *Verdict) wire(job JobID) uint16 {
 func (v *Verdict) validate(f Form) error {
 	switch {
 	case v.Version != 0:
-		return ErrVersion
+		return errVersion
 	case v.Opcode.isReserved():
-		return ErrResponseOpcode
+		return errResponseOpcode
 	case (v.Opcode == ResponseWithData) != (f != FormResponse):
-		return ErrOpcodeForm
+		return errOpcodeForm
 	case v.ReturnCode.IsReserved():
-		return ErrReturnCode
+		return errReturnCode
 	}
 	return nil
 }
