@@ -102,7 +102,8 @@ func (x *receiver) doubts() bool {
 	switch q := &x.request; {
 	case q.Opcode == ses.OpcodeRead && q.RequestLength > unprovenData:
 		doubts, first := x.pds.Doubts(x.res.ID.PDC)
-		return doubts && first && !x.source.answers.spares()
+		s := &x.source.answers // strangers asking for data in others' names take no more than a quarter
+		return doubts && first && s.live >= len(s.slot)/4
 	case q.Opcode.IsRendezvous(), q.Opcode.IsDeferrable():
 		doubts, _ := x.pds.Doubts(x.res.ID.PDC)
 		return doubts && len(x.in.Packet) < errandPaid

@@ -169,9 +169,6 @@ type AckCCX struct {
 	State [16]byte // opaque
 }
 
-// sackBase returns the PSN of bit 0 of the bitmap. Any alignment is legal.
-func (a *AckCCX) sackBase() PSN { return a.CACK.Add(int32(a.SACKOffset)) }
-
 // Decode sets a from the front of b and returns the length of the header. The
 // errors are [ErrTruncated] and [ErrType]; a is then unchanged.
 func (a *AckCCX) Decode(b []byte) (int, error) {
@@ -211,5 +208,5 @@ func (a *AckCCX) Validate() error {
 
 // String returns a line for people.
 func (a AckCCX) String() string {
-	return fmt.Sprintf("%s%s %v state=%x", a.Ack.text(TypeACKCCX), a.SACK.text(a.sackBase()), a.CCType, a.State)
+	return fmt.Sprintf("%s%s %v state=%x", a.Ack.text(TypeACKCCX), a.SACK.text(a.CACK.Add(int32(a.SACKOffset))), a.CCType, a.State)
 }

@@ -38,9 +38,9 @@ func (h *Atomic) appendTo(b []byte) []byte {
 // validate reports a reserved opcode or datatype.
 func (h *Atomic) validate() error {
 	switch {
-	case h.Opcode.isReserved():
+	case reservedAtomic(uint8(h.Opcode), uint8(AtomicInvalidate)):
 		return errAtomicOpcode
-	case h.Type.isReserved():
+	case reservedAtomic(uint8(h.Type), uint8(TypeFP16)):
 		return errAtomicType
 	}
 	return nil
@@ -139,10 +139,6 @@ func (o AtomicOpcode) IsSwap() bool {
 	return o-AtomicSwapEqual <= AtomicSwapGreater-AtomicSwapEqual
 }
 
-// isReserved reports whether the specification keeps o for later. 0xe0 to 0xfe
-// are the vendors'.
-func (o AtomicOpcode) isReserved() bool { return reservedAtomic(uint8(o), uint8(AtomicInvalidate)) }
-
 // An AtomicType is the type of an atomic's operands. Source: table 3-22.
 type AtomicType uint8
 
@@ -208,8 +204,6 @@ func (t AtomicType) Size() int {
 	return 0
 }
 
-// isReserved reports whether the specification keeps t for later. 0xe0 to 0xfe
-// are the vendors'.
-func (t AtomicType) isReserved() bool { return reservedAtomic(uint8(t), uint8(TypeFP16)) }
-
+// reservedAtomic reports whether the specification keeps an opcode or datatype for later. 0xe0 to
+// 0xfe are the vendors'.
 func reservedAtomic(v, last uint8) bool { return v > last && v < 0xe0 || v == 0xff }

@@ -102,13 +102,10 @@ func (t *Table) crowded(now int64, source table.Source, reserved bool) bool {
 }
 
 func (t *Table) crowds(p *pool, source table.Source) bool {
-	free, n := p.Free(), t.doubtful()
+	free, n := p.Free(), t.held.Total()-t.proven.Total() // PDCs of peers known only by SYN packets, resting PDCs included
 	return n >= unprovenLeast && free <= unprovenPart*n ||
 		p == t.general && free <= t.kept && t.proven.Held(source) == 0
 }
-
-// doubtful is the number of PDCs of peers known only by SYN packets, resting PDCs included.
-func (t *Table) doubtful() int { return t.held.Total() - t.proven.Total() }
 
 func (t *Table) choose(reserved bool) *pool {
 	if reserved {
