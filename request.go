@@ -5,6 +5,7 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -116,7 +117,7 @@ func (x *receiver) doubts() bool {
 func (x *receiver) decide(a msg.Arrival) {
 	q, d := &x.request, &x.decision
 	if x.target.Scarce(a.Peer) && x.target.Opens(q, a) && x.isAhead() {
-		*d = msg.Decision{Check: ses.CheckRecord, NACK: true}
+		*d = msg.Decision{Check: step.Record, NACK: true}
 		return
 	}
 	x.target.Receive(q, a, d)
