@@ -251,7 +251,7 @@ type Arrival struct {
 // to the PDS, ses_pds_tx_rsp of specification table 3-27.
 type Decision struct {
 	Action   ses.Action
-	Check    ses.Check // the failed check, CheckNone for success
+	Check    ses.Check // the failed check, 0 for success
 	Complete bool      // the packet completes the message
 	// Guaranteed asks the PDS to keep the response until seen by the initiator (gtd_del).
 	Guaranteed bool
