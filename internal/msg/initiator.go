@@ -71,7 +71,7 @@ type Initiator struct {
 // packet. Such responses are matched by handle all the same.
 func (in *Initiator) Mismatched() uint64 { return in.mismatched }
 
-// NewInitiator returns an initiator without messages. Errors wrap [ErrConfig].
+// NewInitiator returns an initiator without messages. Errors wrap [ses.ErrConfig].
 func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	if err := validateInitiator(&c); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (in *Initiator) list(id ses.MessageID) *uint16 { return &in.ids[int(id)&(le
 
 // Start begins a message; [Initiator.Next] gives its packets.
 //
-// Errors: [ErrFull], and errors of [Operation.Validate].
+// Errors: [ses.ErrFull], and errors of [Operation.Validate].
 func (in *Initiator) Start(o *Operation) (ses.Handle, error) {
 	if err := o.Validate(in.mtu); err != nil {
 		return 0, err
@@ -157,7 +157,7 @@ func (in *Initiator) take() *message {
 type Whole message
 
 // Whole begins a message that [Operation.Validate] takes, with nothing to come but its packet, which the
-// PDS has taken: [Initiator.Start] and [Initiator.Handed] in one. The result is nil for [ErrFull].
+// PDS has taken: [Initiator.Start] and [Initiator.Handed] in one. The result is nil for [ses.ErrFull].
 //
 //uetcc:hot
 func (in *Initiator) Whole(mode ses.Mode, length uint32, cookie uint64) *Whole {
@@ -300,7 +300,7 @@ func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32) {
 }
 
 // Handed says the PDS has taken n of the packets described by [Initiator.Next]: answers are
-// now waited for. The error is [ErrStale], also for a larger n than described; then nothing
+// now waited for. The error is [ses.ErrStale], also for a larger n than described; then nothing
 // has changed.
 //
 //uetcc:hot
