@@ -44,8 +44,7 @@ func (a *Ack) AckPSN() PSN {
 // ProbeOpaque returns the value an ACK with FlagP copies from its probe.
 func (a *Ack) ProbeOpaque() uint16 { return uint16(a.Offset) }
 
-// Decode sets a from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; a is then unchanged.
+// Decode sets a from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 //
 //uetcc:hot nobounds
 func (a *Ack) Decode(b []byte) (int, error) {

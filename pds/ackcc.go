@@ -70,8 +70,7 @@ func (a *AckCC) Credit(s *CreditState) bool {
 // SetCredit makes s the congestion state.
 func (a *AckCC) SetCredit(s *CreditState) { a.CCType = CCCredit; s.put(&a.State) }
 
-// Decode sets a from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; a is then unchanged.
+// Decode sets a from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 //
 //uetcc:hot inlines nobounds
 func (a *AckCC) Decode(b []byte) (int, error) {
@@ -169,8 +168,7 @@ type AckCCX struct {
 	State [16]byte // opaque
 }
 
-// Decode sets a from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; a is then unchanged.
+// Decode sets a from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 func (a *AckCCX) Decode(b []byte) (int, error) {
 	if len(b) < ackCCXLen {
 		return 0, ErrTruncated

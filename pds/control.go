@@ -63,8 +63,7 @@ func (c *Control) negotiates() bool { return c.Ctl == CtlNegotiation && c.Payloa
 // StartPSN returns the first PSN of the PDC a packet with FlagSYN opens.
 func (c *Control) StartPSN() PSN { return c.PSN - PSN(c.Info.PSNOffset()) }
 
-// Decode sets c from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; c is then unchanged.
+// Decode sets c from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 //
 //uetcc:hot nobounds
 func (c *Control) Decode(b []byte) (int, error) {

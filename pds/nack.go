@@ -44,8 +44,7 @@ type Nack struct {
 // PktID returns the nack_pkt_id of a NACK with FlagNT.
 func (n *Nack) PktID() uint32 { return uint32(n.PSN) }
 
-// Decode sets n from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; n is then unchanged.
+// Decode sets n from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 //
 //uetcc:hot nobounds
 func (n *Nack) Decode(b []byte) (int, error) {
@@ -144,8 +143,7 @@ type NackCCX struct {
 	State [16]byte // nccx_type in the upper 4 bits, a [CCType] of which 14 and 15 are proprietary and the rest reserved; then opaque
 }
 
-// Decode sets n from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; n is then unchanged.
+// Decode sets n from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 func (n *NackCCX) Decode(b []byte) (int, error) {
 	if len(b) < nackCCXLen {
 		return 0, ErrTruncated

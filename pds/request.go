@@ -61,8 +61,7 @@ func (r *Request) ClearPSN() PSN { return r.PSN.Add(int32(r.ClearOffset)) }
 // StartPSN returns the first PSN of the PDC a packet with FlagSYN opens.
 func (r *Request) StartPSN() PSN { return r.PSN - PSN(r.Info.PSNOffset()) }
 
-// Decode sets r from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; r is then unchanged.
+// Decode sets r from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 //
 //uetcc:hot nobounds
 func (r *Request) Decode(b []byte) (int, error) {

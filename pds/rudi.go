@@ -30,8 +30,7 @@ type RUDI struct {
 	PktID uint32  // the initiator's name for the packet; copied by the response
 }
 
-// Decode sets r from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; r is then unchanged.
+// Decode sets r from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 func (r *RUDI) Decode(b []byte) (int, error) {
 	if len(b) < RUDILen {
 		return 0, ErrTruncated
@@ -86,8 +85,7 @@ type UUD struct {
 	Next NextHdr // a request
 }
 
-// Decode sets u from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; u is then unchanged.
+// Decode sets u from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 func (u *UUD) Decode(b []byte) (int, error) {
 	if len(b) < uudLen {
 		return 0, ErrTruncated

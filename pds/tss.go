@@ -52,8 +52,7 @@ func (s *TSS) Len() int {
 	return TSSLen
 }
 
-// Decode sets s from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; s is then unchanged.
+// Decode sets s from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 func (s *TSS) Decode(b []byte) (int, error) {
 	if len(b) < TSSLen {
 		return 0, ErrTruncated
