@@ -18,17 +18,11 @@ import (
 type InitiatorConfig struct {
 	MTU      uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192
 	Messages int    // messages in progress at a time, at most 65535
-	// Retries is how often a message is sent again after RC_NO_MATCH or
-	// RC_DISABLED_GEN, and how often after RC_BAD_GENERATION. 0 means 5, the
-	// most is 50.
-	Retries int
-	// Backoff is the wait before the first retry of an unmatched message,
-	// nanoseconds; each further retry doubles the wait. 0 means 50 ms.
-	Backoff int64
 
-	// SwapBoth has the request_length of a compare and swap count both operands in full, 32
-	// bytes, as the reference provider does. Otherwise request_length counts a single operand.
-	// A [Target] takes both forms.
+	// As in the root package's Config. Retries follow RC_NO_MATCH and RC_DISABLED_GEN, and as many
+	// RC_BAD_GENERATION.
+	Retries  int
+	Backoff  int64
 	SwapBoth bool
 }
 
