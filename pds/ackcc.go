@@ -34,7 +34,7 @@ type AckCC struct {
 
 	// State is as on the wire, without the reserved bits of a CreditState. Read
 	// with [AckCC.NSCC] and [AckCC.Credit].
-	State [ccStateLen]byte
+	State [8]byte
 }
 
 // SACKBase returns the PSN of bit 0 of the bitmap. Any alignment is legal.

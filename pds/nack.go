@@ -89,8 +89,8 @@ func (n *Nack) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns an [ErrField] if applicable. A NACK of a RUDI packet names no PDC; any other names both, except for codes of a
-// sender without PDC.
+// Validate returns an [ErrField] if applicable. A NACK of a RUDI packet names no PDC; any other
+// names both, except for codes of a sender without PDC.
 func (n *Nack) Validate() error {
 	switch {
 	case n.Next != NextNone:
