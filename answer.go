@@ -99,10 +99,6 @@ func (s *answers) shares(now int64, h pdc.Handle) bool {
 	return false
 }
 
-// spares reports whether answers may wait until the peers have shown they receive: three in
-// four are free. Strangers asking for data in others' names take no more.
-func (s *answers) spares() bool { return s.live < len(s.slot)/4 }
-
 // A chain is a queue of answers by their slot plus 1, 0 at the end, linked by answer.next.
 type chain struct{ head, tail uint16 }
 
@@ -277,25 +273,19 @@ func (e *Endpoint) Refuse(now int64, id AnswerID, code ses.ReturnCode, reply *Da
 	if a.lender != 0 {
 		_ = e.source.deny(now, a.lender, code)
 	}
-	if !a.owed {
-		a.withhold(code, reply)
+	y := a.reply()
+	if !a.owed { // the packet, and each repetition, reports missing data
+		y.ReturnCode, y.PayloadLength, a.length = code, 0, 0
+		a.say(&y)
+		reply.Packet, reply.Payload = y.AppendTo(reply.Packet[:len(reply.Packet)-int(a.size)]), Payload{}
 		return nil
 	}
-	y := a.reply()
 	h := ses.Response{
 		Verdict:    ses.Verdict{Opcode: ses.ResponseExplicit, ReturnCode: code},
 		Generation: y.Generation, MessageID: y.ReadRequestID, JobID: y.JobID,
 	}
 	e.recv.response = pdc.Response{Next: pds.NextResponse, Bytes: h.AppendTo(e.recv.bytes[:0])}
 	return e.recv.reply(now, id, reply)
-}
-
-// withhold makes a packet of read data, and the repetitions, report missing data.
-func (a *answer) withhold(code ses.ReturnCode, out *Datagram) {
-	y := a.reply()
-	y.ReturnCode, y.PayloadLength, a.length = code, 0, 0
-	a.say(&y)
-	out.Packet, out.Payload = y.AppendTo(out.Packet[:len(out.Packet)-int(a.size)]), Payload{}
 }
 
 // reply sends e.response as the answer owed to a request.

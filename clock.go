@@ -52,6 +52,3 @@ func (c *clock) readOdd(now int64) int64 {
 	c.last = t
 	return t
 }
-
-// when returns the caller's time that means at.
-func (c *clock) when(at int64) int64 { return at - c.skew }

@@ -279,7 +279,7 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	e.source.unanswered = slab.Make[asked](messages)
 	e.source.messages, e.source.errandRoom = slab.Make[message](messages), c.errands()
 	e.source.retries = timerwheel.New(messages, 1024, c.Now)
-	e.source.hand.init(messages, c.MessageTimeout)
+	e.source.hand = hand{seen: slab.Make[standing](messages), every: max(c.MessageTimeout/handLooks, 1)}
 	e.source.fetching, e.source.reading = list.Make[uint16](messages), list.Make[uint16](messages)
 	e.source.queued = list.Make[uint16](messages)
 	e.source.events.init(messages + c.Target.Messages)

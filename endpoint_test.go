@@ -91,7 +91,7 @@ func TestEndpointCountsResponsesOfAnotherMessage(t *testing.T) {
 	for _, p := range sendAll(0, initiator) {
 		_, back := receive(0, target, p)
 		require.Len(t, back, 1)
-		back[0].data[pds.AckLen+3] ^= 2 // message_id
+		back[0].data[pds.TypeACK.HeaderLen()+3] ^= 2 // message_id
 		receive(0, initiator, back[0])
 	}
 	ev, done := initiator.Poll()

@@ -167,16 +167,13 @@ func (s *source) readOn(rec *message, h pdc.Handle) {
 // repaid notes that data of a rendezvous send has reached the reader, unless the reader has
 // begun again since.
 func (s *source) repaid(now int64, id AnswerID) {
-	if a := s.answers.find(id); a != nil && a.lender != 0 && s.message(a.lender).readID == a.reply().ReadRequestID {
-		s.hasRead(now, a.lender, a.length)
+	a := s.answers.find(id)
+	if a == nil || a.lender == 0 || s.message(a.lender).readID != a.reply().ReadRequestID {
+		return
 	}
-}
-
-// hasRead counts bytes of a rendezvous send that have reached the peer.
-func (s *source) hasRead(now int64, h Handle, n uint32) {
 	var ev msg.Event
-	if s.sender.Lent(now, h, n, &ev) == nil {
-		s.conclude(now, h, &ev)
+	if s.sender.Lent(now, a.lender, a.length, &ev) == nil {
+		s.conclude(now, a.lender, &ev)
 	}
 }
 

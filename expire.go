@@ -4,7 +4,6 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/internal/deadline"
-	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
@@ -28,10 +27,6 @@ const (
 	handRound  = handLooks / 4           // looks that see all messages
 	handRounds = handLooks/handRound + 1 // looks at a message standing still: MessageTimeout is between the first and the last
 )
-
-func (x *hand) init(messages int, timeout int64) {
-	x.seen, x.every = slab.Make[standing](messages), max(timeout/handLooks, 1)
-}
 
 // look is a step of the hand, if due. After a long stop of the host no message is older by
 // more than one round: packets arrived meanwhile come first.
@@ -108,7 +103,7 @@ func (e *Endpoint) NextDeadline() (int64, bool) {
 		return 0, true
 	}
 	at, ok := e.source.nextDeadline()
-	return e.clock.when(at), ok
+	return at - e.clock.skew, ok // by the caller's clock
 }
 
 // nextDeadline is NextDeadline by the clock of the endpoint, except for work due at once.

@@ -12,6 +12,7 @@ import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/internal/alloctest"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -229,7 +230,7 @@ func TestEndpointFailErrors(t *testing.T) {
 	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "once")
 
 	in, reply, r = take(0, b.e, ps[1])
-	require.Equal(t, ses.CheckSticky, r.Check)
+	require.Equal(t, step.Sticky, r.Check)
 	require.Equal(t, ses.RCATPerm, r.Code)
 	require.ErrorIs(t, b.e.Fail(0, &in, &reply, &r), ses.ErrStale, "nothing is to be placed")
 	in, reply, r = take(0, b.e, ps[3])

@@ -284,12 +284,3 @@ func (rec *message) blame(c pdc.Cause, n pds.NackCode) {
 		rec.cause, rec.nack = c, n
 	}
 }
-
-// undo forgets a message with nothing sent.
-func (s *source) undo(now int64, rec *message) {
-	_ = s.sender.Cancel(now, rec.handle, &msg.Event{})
-	if rec.lent != 0 {
-		s.takeBack(rec)
-	}
-	*rec = message{}
-}

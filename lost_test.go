@@ -10,6 +10,7 @@ import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -199,7 +200,7 @@ func TestEndpointLastRecordIsForWhatIsMissing(t *testing.T) {
 		r, back := receive(n.now, n.ends[1].e, sent[c.packet])
 		require.NoError(t, r.Err)
 		require.Equal(t, c.want, r.Action)
-		require.Equal(t, c.want == ses.ActionNone, r.Check == ses.CheckRecord)
+		require.Equal(t, c.want == ses.ActionNone, r.Check == step.Record)
 		require.NotEmpty(t, back)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/frame"
 	"github.com/uetcc/uetcc/ses"
@@ -560,7 +561,7 @@ func TestEndpointReadyToRestartForged(t *testing.T) {
 		require.Equal(t, ses.ActionNone, r.Action)
 		require.Empty(t, sendAll(s.now, s.a.e), "nothing is restarted")
 		r, _ = receive(s.now, s.a.e, rtr)
-		require.Equal(t, ses.CheckNone, r.Check)
+		require.Equal(t, step.None, r.Check)
 		require.NotEmpty(t, sendAll(s.now, s.a.e))
 	}
 }

@@ -334,7 +334,11 @@ func (s *source) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
 		if err == pdc.ErrPaused {
 			s.pause = pauseOn
 		}
-		s.undo(now, rec)
+		_ = s.sender.Cancel(now, rec.handle, &msg.Event{})
+		if rec.lent != 0 {
+			s.takeBack(rec)
+		}
+		*rec = message{}
 		return 0, err
 	}
 	return rec.handle, nil

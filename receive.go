@@ -5,6 +5,7 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
@@ -141,7 +142,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	}
 	// Before the packet is taken, or more would have to outlive the call. Field by field: a literal would be
 	// built on the stack and copied.
-	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard, 0
+	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, step.None, ses.RCOK, ses.FormStandard, 0
 	r.Offset, r.Length = off, length
 	r.Address, r.Cookie = m.At(off)
 	r.PDC, r.Header, r.Payload = p.Handle(), at, at+ses.StandardLen
@@ -184,7 +185,7 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 		return
 	}
 	e.target.Take(x.v, a, d)
-	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, ses.CheckNone, ses.RCOK, ses.FormStandard, 0
+	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, step.None, ses.RCOK, ses.FormStandard, 0
 	r.Address, r.Cookie, r.Offset, r.Length = d.Address, d.Cookie, d.Offset, d.Length
 	r.PDC, r.Header, r.Payload = x.p.Handle(), x.at, x.at+ses.StandardLen
 	r.Answer, r.Complete, r.HasData, r.Buffer, r.HeaderData, r.Err = 0, d.Complete, d.HasData, 0, d.HeaderData, nil

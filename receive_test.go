@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
@@ -222,7 +223,7 @@ func TestReceiveNextIsReceive(t *testing.T) {
 
 // dirtyReceived is one of which nothing may be left.
 func dirtyReceived() Received {
-	return Received{Err: pdc.ErrEvents, Action: ses.ActionAbort, Check: ses.CheckHost, Code: ses.RCBadIndex, Form: ses.FormMedium,
+	return Received{Err: pdc.ErrEvents, Action: ses.ActionAbort, Check: step.Host, Code: ses.RCBadIndex, Form: ses.FormMedium,
 		Message: 1, Cookie: 2, Address: 3, Offset: 4, Length: 5, Header: 6, Payload: 7, Answer: 8, Complete: true, HasData: true, HeaderData: 9, PDC: 10}
 }
 

@@ -5,6 +5,7 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -102,7 +103,8 @@ func (x *receiver) doubts() bool {
 	switch q := &x.request; {
 	case q.Opcode == ses.OpcodeRead && q.RequestLength > unprovenData:
 		doubts, first := x.pds.Doubts(x.res.ID.PDC)
-		return doubts && first && !x.source.answers.spares()
+		s := &x.source.answers // strangers asking for data in others' names take no more than a quarter
+		return doubts && first && s.live >= len(s.slot)/4
 	case q.Opcode.IsRendezvous(), q.Opcode.IsDeferrable():
 		doubts, _ := x.pds.Doubts(x.res.ID.PDC)
 		return doubts && len(x.in.Packet) < errandPaid
@@ -115,7 +117,7 @@ func (x *receiver) doubts() bool {
 func (x *receiver) decide(a msg.Arrival) {
 	q, d := &x.request, &x.decision
 	if x.target.Scarce(a.Peer) && x.target.Opens(q, a) && x.isAhead() {
-		*d = msg.Decision{Check: ses.CheckRecord, NACK: true}
+		*d = msg.Decision{Check: step.Record, NACK: true}
 		return
 	}
 	x.target.Receive(q, a, d)

@@ -41,7 +41,7 @@ func TestTapSeesWhatPasses(t *testing.T) {
 				c.Tap = func(now int64, out bool, d uetcc.Datagram) {
 					require.GreaterOrEqual(t, now, last)
 					last = now
-					p := packet{string(d.Packet[:pds.NackLen]), d.Src.String(), d.Dst.String()}
+					p := packet{string(d.Packet[:pds.TypeNACK.HeaderLen()]), d.Src.String(), d.Dst.String()}
 					if out {
 						sent[p]++
 					} else {

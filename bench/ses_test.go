@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -203,7 +204,7 @@ func BenchmarkSESTarget(b *testing.B) {
 				r := &packets[i&3]
 				r.PIDonFEP = ses.PIDonFEP(i >> 2 * 7 & (n.processes - 1))
 				t.Receive(r, a, &d)
-				if d.Check != ses.CheckNone {
+				if d.Check != step.None {
 					b.Fatal(d.Check)
 				}
 				i++

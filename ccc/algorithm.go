@@ -60,19 +60,14 @@ type Standing struct {
 	CreditTotal int64
 }
 
-// standing is the state told to an algorithm.
-func (c *Context) standing(p *Params) Standing {
-	return Standing{
-		Inflight: c.window.Inflight(), Waiting: c.waits, Cwnd: c.window.Cwnd(),
-		Credit: c.credit.Credit(), BaseRTT: c.window.BaseRTT(), MTU: p.mtu, CreditTotal: c.credit.Cum(),
-	}
-}
-
 // Consult asks a user's algorithm for its present limits. The answer holds until the next
 // Consult, so call Consult after each event of c, and at the time named by [Context.Decide] with
 // ReasonPacing. A [Manager] does so unasked.
 func (c *Context) Consult(p *Params, now int64, a Algorithm) {
-	bytes, notBefore := a.Allow(now, c.standing(p))
+	bytes, notBefore := a.Allow(now, Standing{
+		Inflight: c.window.Inflight(), Waiting: c.waits, Cwnd: c.window.Cwnd(),
+		Credit: c.credit.Credit(), BaseRTT: c.window.BaseRTT(), MTU: p.mtu, CreditTotal: c.credit.Cum(),
+	})
 	c.allow, c.notBefore, c.bounded = max(bytes, -unlimited), notBefore, true
 	c.evaluate(p, now)
 }
@@ -197,11 +192,6 @@ type cellGate struct {
 	mtu    int64
 	src    tfc.Source
 	marked int64 // bytes to send again, whose cells are charged already
-}
-
-func (g *cellGate) init(p *Params) {
-	*g = cellGate{p: &p.cells, mtu: p.mtu}
-	g.src.Init(g.p)
 }
 
 func (g *cellGate) OnSend(_, size int64, rtx bool) {

@@ -199,14 +199,6 @@ func (c *Context) withdraw(size int64) {
 	c.waits -= size
 }
 
-// mark counts packets of size bytes together as waiting for retransmission.
-func (c *Context) mark(size int64, packets int32) {
-	mustHold(size > 0, "ccc: a packet without a size")
-	c.waitingRtx += packets
-	c.rtxBacklog += size
-	c.waits += size
-}
-
 // unmark takes n packets of size bytes together out of the packets waiting for
 // retransmission. Both counters reach 0 together, or a size was wrong.
 //

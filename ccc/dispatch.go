@@ -51,7 +51,8 @@ func (m *Manager) OnWithdraw(pdc Handle, now, delta int64) {
 	if b == nil {
 		return
 	}
-	b.withdraw(delta)
+	less(b.backlog(), delta)
+	b.due -= delta
 	c := &m.seatOf(b).context
 	c.OnWithdraw(m.p, now, delta)
 	m.settle(c, now)

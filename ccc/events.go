@@ -175,7 +175,10 @@ func (c *Context) OnInferredLoss(p *Params, now int64, l Loss) {
 //
 //uetcc:hot nobounds
 func (c *Context) lose(p *Params, now, size int64, packets int32, noPDC bool) {
-	c.mark(size, packets)
+	mustHold(size > 0, "ccc: a packet without a size")
+	c.waitingRtx += packets
+	c.rtxBacklog += size
+	c.waits += size
 	switch {
 	case p.credit && noPDC:
 		c.credit.OnNoPDC(&p.rccc, size)

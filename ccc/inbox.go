@@ -100,21 +100,25 @@ func (q *inbox) fill(at uint64, events []Event) {
 		case EventNewData, EventCredit:
 			c.head, c.word = head, e.Size
 		case EventSend:
-			c.head, c.word = head|e.Sent.bits(), e.Sent.Size
+			c.head, c.word = head|flags(e.Sent.Rtx, e.Sent.Reserved), e.Sent.Size
 			at++
 			cells[at&mask].head = e.Sent.Seq
 		case EventACK:
 			a := &e.Ack
-			c.head, c.word = head|a.bits(), a.Bytes
+			c.head = head | flags(a.ECN, a.Restore) | uint64(a.Entropy)<<entropyShift |
+				uint64(min(a.Kind, sampleMask))<<sampleShift | uint64(a.Pend)<<smallShift
+			c.word = a.Bytes
 			cells[(at+1)&mask] = cell{uint64(a.RTT), int64(a.Packets)}
 			at += 2
 			cells[at&mask] = cell{uint64(a.RtxPackets), a.RtxBytes}
 		case EventNACK:
-			c.head, c.word = head|e.Nack.bits(), e.Nack.Size
+			n := &e.Nack
+			c.head = head | flags(n.CE, n.NoPDC) | uint64(n.Entropy)<<entropyShift | uint64(n.Reason)<<smallShift
+			c.word = n.Size
 			at++
-			cells[at&mask] = cell{uint64(e.Nack.RTT), int64(e.Nack.Packets)}
+			cells[at&mask] = cell{uint64(n.RTT), int64(n.Packets)}
 		case EventLoss:
-			c.head, c.word = head|e.Loss.bits(), e.Loss.Size
+			c.head, c.word = head|flags(false, e.Loss.NoPDC)|uint64(e.Loss.Entropy)<<entropyShift, e.Loss.Size
 		case eventShow:
 			c.head = head
 			at++

@@ -170,7 +170,8 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 	clear(m.sideOf(c))
 	m.seats[i].entropy.Init(&m.p.entropy, m.seed+uint64(h)*0x9e3779b97f4a7c15)
 	if m.cells != nil {
-		m.cells[i].init(m.p)
+		m.cells[i] = cellGate{p: &m.p.cells, mtu: m.p.mtu}
+		m.cells[i].src.Init(&m.p.cells)
 		m.setAlgorithm(c, now, &m.cells[i])
 	}
 	return nil

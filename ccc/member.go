@@ -62,12 +62,6 @@ func (b *member) count(c *Context) {
 	b.rtxBacklog, b.waitingRtx, b.inflightPackets = c.rtxBacklog, c.waitingRtx, c.inflightPkts
 }
 
-// withdraw takes back new bytes due.
-func (b *member) withdraw(bytes int64) {
-	less(b.backlog(), bytes)
-	b.due -= bytes
-}
-
 // rcvdUnit is the unit that rcvd_bytes is rounded up to, bytes.
 const rcvdUnit = 256
 

@@ -200,20 +200,6 @@ func (c *cell) small() uint8    { return uint8(c.head >> smallShift) }
 func (c *cell) a() bool         { return c.head>>aShift&1 != 0 }
 func (c *cell) b() bool         { return c.head>>bShift&1 != 0 }
 
-// bits are the small fields, in a head.
-func (s *Sent) bits() uint64 { return flags(s.Rtx, s.Reserved) }
-
-func (a *Ack) bits() uint64 {
-	return flags(a.ECN, a.Restore) | uint64(a.Entropy)<<entropyShift |
-		uint64(min(a.Kind, sampleMask))<<sampleShift | uint64(a.Pend)<<smallShift
-}
-
-func (n *Nack) bits() uint64 {
-	return flags(n.CE, n.NoPDC) | uint64(n.Entropy)<<entropyShift | uint64(n.Reason)<<smallShift
-}
-
-func (l *Loss) bits() uint64 { return flags(false, l.NoPDC) | uint64(l.Entropy)<<entropyShift }
-
 func (c *cell) sent(second *cell) Sent {
 	return Sent{Size: c.word, Rtx: c.a(), Reserved: c.b(), Seq: second.head}
 }

@@ -190,7 +190,7 @@ func (l *ueLink) step(op, arg byte) (decided bool) {
 			l.wire = append(l.wire, ueItem{vc: vc, credits: n})
 		}
 	case 2:
-		l.wire = append(l.wire, ueItem{vc: vc, update: true, value: l.s.VC(vc).Consumed})
+		l.wire = append(l.wire, ueItem{vc: vc, update: true, value: l.s.VCs[vc].Consumed})
 	case 3:
 		l.back = append(l.back, ueItem{vc: vc, value: l.r[vc].Freed})
 	case 4, 5:
@@ -229,13 +229,13 @@ func (l *ueLink) deliver(lost bool) {
 func (l *ueLink) check() {
 	sum := int64(0)
 	for vc := range l.r {
-		v := l.s.VC(vc)
+		v := l.s.VCs[vc]
 		require.LessOrEqual(l.t, l.r[vc].Held(), v.InUse(), "U1")
 		require.LessOrEqual(l.t, v.InUse(), l.limit, "U1")
 		require.EqualValues(l.t, (v.Consumed-v.Freed)&(1<<20-1), v.InUse(), "U2")
 		sum += v.InUse()
 	}
-	require.Equal(l.t, sum, l.s.InUse(), "U3")
+	require.Equal(l.t, sum, l.s.InUse, "U3")
 	require.LessOrEqual(l.t, sum, l.portLimit, "U3")
 }
 
@@ -246,10 +246,10 @@ func (l *ueLink) settle() {
 	}
 	for vc := range l.r {
 		l.r[vc].OnDrain(l.r[vc].Held())
-		l.r[vc].OnCCUpdate(l.s.VC(vc).Consumed)
+		l.r[vc].OnCCUpdate(l.s.VCs[vc].Consumed)
 		require.True(l.t, l.s.OnCFUpdate(vc, l.r[vc].Freed))
-		require.Zero(l.t, l.s.VC(vc).InUse(), "U4")
-		require.Equal(l.t, l.s.VC(vc).Consumed, l.r[vc].Consumed, "U4")
+		require.Zero(l.t, l.s.VCs[vc].InUse(), "U4")
+		require.Equal(l.t, l.s.VCs[vc].Consumed, l.r[vc].Consumed, "U4")
 		require.Equal(l.t, l.r[vc].Consumed, l.r[vc].Freed, "U4")
 	}
 }

@@ -231,7 +231,7 @@ func ueEvent(row csvRow, cost cbfc.Cost, s *cbfc.Sender, r *cbfc.Receiver) {
 	case "CF_RX":
 		require.True(t, s.OnCFUpdate(vc, uint32(row.num("payload"))), "step %d", step)
 	case "CC_TX":
-		require.Equal(t, row.num("payload"), int64(s.VC(vc).Consumed), "step %d", step)
+		require.Equal(t, row.num("payload"), int64(s.VCs[vc].Consumed), "step %d", step)
 	case "CC_RX":
 		require.Equal(t, credits, r.OnCCUpdate(uint32(row.num("payload"))), "step %d", step)
 	case "INIT", "DATA_LOST", "CF_LOST", "CC_LOST":
@@ -242,11 +242,11 @@ func ueEvent(row csvRow, cost cbfc.Cost, s *cbfc.Sender, r *cbfc.Receiver) {
 
 // ueCompare compares both ends of a channel with the row's columns.
 func ueCompare(row csvRow, s *cbfc.Sender, r *cbfc.Receiver) {
-	v := s.VC(int(row.num("vc")))
+	v := s.VCs[row.num("vc")]
 	want := map[string]int64{}
 	got := map[string]int64{
 		"s_cc": int64(v.Consumed), "s_cf": int64(v.Freed), "s_cu": v.InUse(), "s_cl": v.Limit,
-		"port_cu": s.InUse(),
+		"port_cu": s.InUse,
 		"r_cc":    int64(r.Consumed), "r_cf": int64(r.Freed), "r_held": r.Held(),
 	}
 	for c := range got {

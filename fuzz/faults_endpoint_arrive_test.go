@@ -9,6 +9,7 @@ import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/fuzz/internal/faultnet"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/internal/view"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
@@ -114,7 +115,7 @@ func (e *endpointEnd) noted(r *uetcc.Received) {
 		w.net.Counts[faultnet.NoStore]++
 	case r.Err == pdc.ErrNoBuffer:
 		w.trouble[troubleNoBuffer]++
-	case r.Check == ses.CheckRecord:
+	case r.Check == step.Record:
 		w.trouble[troubleNoSlot]++
 	}
 }
@@ -179,7 +180,7 @@ func (e *endpointEnd) asked(in *uetcc.Datagram, r *uetcc.Received) {
 	case ses.ActionAbort:
 		e.dropBuffer(r.Cookie)
 	case ses.ActionNone:
-		if q.Opcode == ses.OpcodeRead && r.Check == ses.CheckNone {
+		if q.Opcode == ses.OpcodeRead && r.Check == step.None {
 			w.place(n, r.Offset, asksFor(&q, r.Offset))
 		}
 	}

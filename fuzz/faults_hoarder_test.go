@@ -129,7 +129,7 @@ func (x *faultHoarder) packet(h *faultHoard) []byte {
 		c := pds.Control{Ctl: pds.CtlACKReq, Flags: pds.FlagAR, SPDCID: h.id, DPDCID: h.peer, PSN: psn - 1}
 		return c.AppendTo(x.buf[:0])
 	default:
-		c := pds.Control{Ctl: pds.CtlProbe, Flags: pds.FlagAR, SPDCID: h.id, DPDCID: h.peer, Payload: pds.PSNPayload(h.cack)}
+		c := pds.Control{Ctl: pds.CtlProbe, Flags: pds.FlagAR, SPDCID: h.id, DPDCID: h.peer, Payload: pds.Payload(h.cack)}
 		return c.AppendTo(x.buf[:0])
 	}
 }

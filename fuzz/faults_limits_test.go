@@ -83,8 +83,8 @@ func (l *faultLimits) sent(out *pdc.Out, head []byte) {
 		return
 	}
 	p := faultPaces[c.Ctl&15]
-	if at := &l.cleared[out.PDC.ID()]; c.Ctl == pds.CtlClearCmd && *at != c.Payload.PSN() {
-		*at = c.Payload.PSN()
+	if at := &l.cleared[out.PDC.ID()]; c.Ctl == pds.CtlClearCmd && *at != pds.PSN(c.Payload) {
+		*at = pds.PSN(c.Payload)
 		return
 	}
 	if c.Ctl == pds.CtlACKReq { // each packet of the window times out by itself

@@ -138,7 +138,7 @@ func (r *reference) control(f *frame.Frame) {
 	p := r.named(c.DPDCID, c.SPDCID)
 	switch {
 	case c.Ctl == pds.CtlClearCmd && p != nil:
-		r.clearTo(p, c.Payload.PSN())
+		r.clearTo(p, pds.PSN(c.Payload))
 	case c.Ctl == pds.CtlACKReq && p != nil && !c.PSN.After(p.cack): // dropped
 	case c.Ctl == pds.CtlACKReq && p != nil && !p.got[c.PSN]:
 		r.refuse(pds.NackPktNotRcvd, c.PSN, p.id, p.peer)

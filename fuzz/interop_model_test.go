@@ -231,7 +231,7 @@ func (r *reference) acknowledged(p *refPDC, f *frame.Frame, data []byte) {
 		p.base++
 	}
 	if f.Ack.Flags.Req() == pds.AckReqClear {
-		r.send((&pds.Control{Ctl: pds.CtlClearCmd, SPDCID: p.id, DPDCID: p.peer, Payload: pds.PSNPayload(p.base - 1)}).AppendTo(nil))
+		r.send((&pds.Control{Ctl: pds.CtlClearCmd, SPDCID: p.id, DPDCID: p.peer, Payload: pds.Payload(p.base - 1)}).AppendTo(nil))
 	}
 	r.pump(p)
 }

@@ -114,7 +114,7 @@ func (l *losslessLink) tell(w *lane) {
 	l.q.Push(l.now+lossDelay, func() {
 		var x llr.Set
 		require.NoError(l.t, x.Decode(b))
-		vc := w.credit.VC(0)
+		vc := w.credit.VCs[0]
 		w.credit.OnCFUpdate(0, (vc.Freed+(uint32(x.Freed[0].Count)-vc.Freed)&0x7fff)&(1<<20-1))
 	})
 }

@@ -110,7 +110,7 @@ func (r *hostileRun) forge() {
 		b = n.AppendTo(nil)
 	case 3:
 		c := pds.Control{Ctl: pds.CtlType(r.byte() % 10), Flags: pds.Flags(r.byte()), SPDCID: info.PeerID, DPDCID: info.ID, PSN: r.psn(&info),
-			Payload: pds.PSNPayload(r.psn(&info)), Info: pds.MakePDCInfo(false, uint16(r.byte()))}
+			Payload: pds.Payload(r.psn(&info)), Info: pds.MakePDCInfo(false, uint16(r.byte()))}
 		b = c.AppendTo(nil)
 	case 4:
 		q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.Flags(r.byte()), SPDCID: info.PeerID, DPDCID: info.ID,

@@ -98,17 +98,17 @@ func FuzzPDSCCState(f *testing.F) {
 	f.Add([]byte("\x00\x01\xc0\x00\x00\x10\x00\x02")) // rc set, penalty 64
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		if len(in) < pds.CCStateLen {
+		if len(in) < 8 {
 			return
 		}
 		var n, n2 pds.NSCCState
 		var c, c2 pds.CreditState
-		a := pds.AckCC{SACK: pds.SACK{CCType: pds.CCNSCC}, State: [pds.CCStateLen]byte(in)}
+		a := pds.AckCC{SACK: pds.SACK{CCType: pds.CCNSCC}, State: [8]byte(in)}
 		if !a.NSCC(&n) {
 			t.Fatal("the state is for NSCC")
 		}
 		a.SetNSCC(&n)
-		if !a.NSCC(&n2) || a.Credit(&c2) || n2 != n || !bytes.Equal(a.State[:], in[:pds.CCStateLen]) {
+		if !a.NSCC(&n2) || a.Credit(&c2) || n2 != n || !bytes.Equal(a.State[:], in[:8]) {
 			t.Fatalf("%x: %+v, %+v, %x", in, n, n2, a.State)
 		}
 		if a.CCType = pds.CCCredit; !a.Credit(&c) {

@@ -31,7 +31,7 @@ var pdsKinds = map[string]headerKind{
 	"nack": kindOf(nackFields), "nack_rudi": kindOf(nackFields),
 	"nack_ccx": kindOf(func(h *pds.NackCCX) fields {
 		return nackFields(&h.Nack).with(fields{
-			"type": pds.TypeNACKCCX, "nccx_type": h.NCCXType(), "nack_ccx_state": "0x" + hex.EncodeToString(h.State[:])[1:],
+			"type": pds.TypeNACKCCX, "nccx_type": pds.CCType(h.State[0] >> 4), "nack_ccx_state": "0x" + hex.EncodeToString(h.State[:])[1:],
 		})
 	}),
 
@@ -120,11 +120,11 @@ var controlKind = kindOf(func(h *pds.Control) fields {
 func payloadFields(c pds.CtlType, p pds.Payload) fields {
 	switch c {
 	case pds.CtlACKReq:
-		return fields{"message_id": p.MessageID()}
+		return fields{"message_id": uint16(p)}
 	case pds.CtlClearCmd, pds.CtlClearReq:
-		return fields{"clear_psn": p.PSN()}
+		return fields{"clear_psn": pds.PSN(p)}
 	case pds.CtlProbe:
-		return fields{"sack_base_psn": p.PSN()}
+		return fields{"sack_base_psn": pds.PSN(p)}
 	case pds.CtlCredit:
 		return fields{"credit": p.Credit()}
 	case pds.CtlCreditReq:

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -88,12 +89,12 @@ func inside(at uint64, n uint32, base, length uint64) bool {
 func (w *targetWorld) check(t *testing.T, r *ses.Request, a msg.Arrival, d *msg.Decision) {
 	t.Helper()
 	if d.NACK {
-		require.Equal(t, msg.Decision{NACK: true, Check: ses.CheckRecord}, *d)
+		require.Equal(t, msg.Decision{NACK: true, Check: step.Record}, *d)
 	} else {
 		require.NoError(t, (&ses.Reply{Form: ses.FormResponse, Response: d.Response}).Validate())
 		require.Equal(t, a.Mode == ses.ModeUUD, d.Response.Opcode == ses.ResponseNone, "a datagram has no answer, all else one")
 	}
-	if d.Check != ses.CheckNone {
+	if d.Check != step.None {
 		require.Zero(t, d.Length)
 		require.False(t, d.Complete)
 		require.Contains(t, []ses.Action{ses.ActionNone, ses.ActionAbort}, d.Action)

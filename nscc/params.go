@@ -112,25 +112,23 @@ func NewParams(c Config) (Params, error) {
 		want := fmt.Sprintf("at least MTU, %d (unless set MaxWnd is 1.5 x %s x BaseRTT)", c.MTU, rate)
 		return Params{}, bad("MaxWnd", k.MaxWnd, want)
 	}
-	if most := c.mostInitial(k.MaxWnd); k.InitialCwnd < c.MTU || k.InitialCwnd > most {
+	most := k.MaxWnd
+	if c.Profile.htsim() { // the simulator comes down to the ceiling at the first acknowledgement
+		most = MaxWindow
+	}
+	if k.InitialCwnd < c.MTU || k.InitialCwnd > most {
 		return Params{}, bad("InitialCwnd", k.InitialCwnd, fmt.Sprintf("MTU to %d", most))
 	}
 	return c.params(k), nil
 }
 
-// mostInitial is the largest first window. The simulator starts with any given window and
-// comes down to the ceiling at the first acknowledgement.
-func (c *Config) mostInitial(maxWnd int64) int64 {
-	if !c.Profile.htsim() {
-		return maxWnd
-	}
-	return MaxWindow
-}
-
 // derive fills the defaults of UE Specification 1.0.x, table 3-82.
 func (c *Config) derive() Constants {
 	t := &c.Tuning
-	unit := c.increment()
+	unit := float64(c.MTU) // that the increases count in
+	if c.Profile.htsim() {
+		unit -= htsimHeader
+	}
 	var k Constants
 	bdp := startBDP(c.Profile, c.unit(), c.slowest(), c.BaseRTT)
 	k.BDP = int64(bdp)
@@ -160,14 +158,6 @@ func (c *Config) slowest() int64 {
 		return c.LinkRate
 	}
 	return min(c.LinkRate, c.ReceiverRate)
-}
-
-// increment is the packet that the increases count in: the simulator leaves the header out.
-func (c *Config) increment() float64 {
-	if c.Profile.htsim() {
-		return float64(c.MTU) - htsimHeader
-	}
-	return float64(c.MTU)
 }
 
 // windows are MaxWnd and the first window. The adaptive profile has room for a few packets first.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// AckLen is the size of an [Ack].
-const AckLen = 12
+// ackLen is the size of an [Ack].
+const ackLen = 12
 
 // Ack is the plain acknowledgement, and the first 12 bytes of [AckCC] and
 // [AckCCX].
@@ -44,23 +44,22 @@ func (a *Ack) AckPSN() PSN {
 // ProbeOpaque returns the value an ACK with FlagP copies from its probe.
 func (a *Ack) ProbeOpaque() uint16 { return uint16(a.Offset) }
 
-// Decode sets a from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; a is then unchanged.
+// Decode sets a from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 //
 //uetcc:hot nobounds
 func (a *Ack) Decode(b []byte) (int, error) {
-	if len(b) < AckLen {
+	if len(b) < ackLen {
 		return 0, ErrTruncated
 	}
 	if Type(b[0]>>3) != TypeACK {
 		return 0, ErrType
 	}
-	a.get((*[AckLen]byte)(b))
-	return AckLen, nil
+	a.get((*[ackLen]byte)(b))
+	return ackLen, nil
 }
 
 //uetcc:hot inlines
-func (a *Ack) get(b *[AckLen]byte) {
+func (a *Ack) get(b *[ackLen]byte) {
 	p := binary.BigEndian.Uint16(b[:])
 	a.Next, a.Flags = NextHdr(p>>7&0xf), Flags(p)&ackFlags
 	a.Offset = int16(binary.BigEndian.Uint16(b[2:]))
@@ -70,7 +69,7 @@ func (a *Ack) get(b *[AckLen]byte) {
 }
 
 //uetcc:hot inlines
-func (a *Ack) put(b *[AckLen]byte, t Type) {
+func (a *Ack) put(b *[ackLen]byte, t Type) {
 	binary.BigEndian.PutUint16(b[:], joinPrologue(t, a.Next, a.Flags&ackFlags))
 	binary.BigEndian.PutUint16(b[2:], uint16(a.Offset))
 	binary.BigEndian.PutUint32(b[4:], uint32(a.CACK))
@@ -82,21 +81,20 @@ func (a *Ack) put(b *[AckLen]byte, t Type) {
 //
 //uetcc:hot
 func (a *Ack) AppendTo(b []byte) []byte {
-	b = extend(b, AckLen)
-	a.put((*[AckLen]byte)(b[len(b)-AckLen:]), TypeACK)
+	b = extend(b, ackLen)
+	a.put((*[ackLen]byte)(b[len(b)-ackLen:]), TypeACK)
 	return b
 }
 
-// Validate returns [ErrNextHdr], [ErrFlags] or [ErrPDCID], in order of
-// checking.
+// Validate returns an [ErrField] if applicable.
 func (a *Ack) Validate() error {
 	switch {
 	case !TypeACK.Allows(a.Next):
-		return ErrNextHdr
+		return errNextHdr
 	case a.Flags.Req() == ackReqReserved:
-		return ErrFlags
+		return errFlags
 	case a.SPDCID == 0 || a.DPDCID == 0:
-		return ErrPDCID
+		return errPDCID
 	default:
 		return nil
 	}
@@ -117,8 +115,8 @@ func (a *Ack) text(t Type) string {
 	return s + " " + a.Next.String()
 }
 
-// AckExpectedLen is the size of an [AckExpected].
-const AckExpectedLen = AckLen + 4
+// ackExpectedLen is the size of an [AckExpected].
+const ackExpectedLen = ackLen + 4
 
 // flagExpected says an Expected_PSN follows an [Ack]. The flag is reserved in other ACKs.
 const flagExpected = 0x40
@@ -149,25 +147,25 @@ type AckExpected struct {
 // unchanged.
 func (a *AckExpected) Decode(b []byte) (int, error) {
 	switch {
-	case len(b) < AckLen:
+	case len(b) < ackLen:
 		return 0, ErrTruncated
 	case Type(b[0]>>3) != TypeACK || b[1]&flagExpected == 0:
 		return 0, ErrType
-	case len(b) < AckExpectedLen:
+	case len(b) < ackExpectedLen:
 		return 0, ErrTruncated
 	}
-	a.Ack.get((*[AckLen]byte)(b))
-	a.Expected = PSN(binary.BigEndian.Uint32(b[AckLen:]))
-	return AckExpectedLen, nil
+	a.Ack.get((*[ackLen]byte)(b))
+	a.Expected = PSN(binary.BigEndian.Uint32(b[ackLen:]))
+	return ackExpectedLen, nil
 }
 
 // AppendTo appends a to b.
 func (a *AckExpected) AppendTo(b []byte) []byte {
-	b = extend(b, AckExpectedLen)
-	h := b[len(b)-AckExpectedLen:]
-	a.Ack.put((*[AckLen]byte)(h), TypeACK)
+	b = extend(b, ackExpectedLen)
+	h := b[len(b)-ackExpectedLen:]
+	a.Ack.put((*[ackLen]byte)(h), TypeACK)
 	h[1] |= flagExpected
-	binary.BigEndian.PutUint32(h[AckLen:], uint32(a.Expected))
+	binary.BigEndian.PutUint32(h[ackLen:], uint32(a.Expected))
 	return b
 }
 

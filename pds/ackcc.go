@@ -34,7 +34,7 @@ type AckCC struct {
 
 	// State is as on the wire, without the reserved bits of a CreditState. Read
 	// with [AckCC.NSCC] and [AckCC.Credit].
-	State [CCStateLen]byte
+	State [8]byte
 }
 
 // SACKBase returns the PSN of bit 0 of the bitmap. Any alignment is legal.
@@ -70,8 +70,7 @@ func (a *AckCC) Credit(s *CreditState) bool {
 // SetCredit makes s the congestion state.
 func (a *AckCC) SetCredit(s *CreditState) { a.CCType = CCCredit; s.put(&a.State) }
 
-// Decode sets a from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; a is then unchanged.
+// Decode sets a from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 //
 //uetcc:hot inlines nobounds
 func (a *AckCC) Decode(b []byte) (int, error) {
@@ -86,8 +85,8 @@ func (a *AckCC) get(b *[AckCCLen]byte) (int, error) {
 	if b[0]&0xf8 != byte(TypeACKCC)<<3 {
 		return 0, ErrType
 	}
-	a.Ack.get((*[AckLen]byte)(b[:]))
-	a.SACK.get((*[sackLen]byte)(b[AckLen:]))
+	a.Ack.get((*[ackLen]byte)(b[:]))
+	a.SACK.get((*[sackLen]byte)(b[ackLen:]))
 	a.State = [8]byte(b[24:])
 	if a.CCType == CCCredit {
 		a.State[3], a.State[4], a.State[5] = 0, 0, 0 // reserved
@@ -105,21 +104,20 @@ func (a *AckCC) AppendTo(b []byte) []byte {
 }
 
 func (a *AckCC) put(b *[AckCCLen]byte) {
-	a.Ack.put((*[AckLen]byte)(b[:]), TypeACKCC)
-	a.SACK.put((*[sackLen]byte)(b[AckLen:]))
+	a.Ack.put((*[ackLen]byte)(b[:]), TypeACKCC)
+	a.SACK.put((*[sackLen]byte)(b[ackLen:]))
 	*(*[8]byte)(b[24:]) = a.State
 }
 
-// Validate returns an error of [Ack.Validate], [ErrCCType] or [ErrRange], in
-// order of checking.
+// Validate returns an error of [Ack.Validate] or an [ErrField].
 func (a *AckCC) Validate() error {
 	if err := a.Ack.Validate(); err != nil {
 		return err
 	}
 	if a.CCType != CCNSCC && a.CCType != CCCredit && !a.CCType.isProprietary() {
-		return ErrCCType
+		return errCCType
 	}
-	return errorIf(a.CCFlags > 0xf, ErrRange)
+	return errorIf(a.CCFlags > 0xf, errRange)
 }
 
 // String returns a line for people.
@@ -139,8 +137,8 @@ func (a AckCC) String() string {
 	}
 }
 
-// AckCCXLen is the size of an [AckCCX].
-const AckCCXLen = 40
+// ackCCXLen is the size of an [AckCCX].
+const ackCCXLen = 40
 
 // AckCCX is an acknowledgement with a SACK and proprietary congestion state of
 // twice the size. The CCType is called ccx_type.
@@ -170,47 +168,43 @@ type AckCCX struct {
 	State [16]byte // opaque
 }
 
-// sackBase returns the PSN of bit 0 of the bitmap. Any alignment is legal.
-func (a *AckCCX) sackBase() PSN { return a.CACK.Add(int32(a.SACKOffset)) }
-
-// Decode sets a from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; a is then unchanged.
+// Decode sets a from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 func (a *AckCCX) Decode(b []byte) (int, error) {
-	if len(b) < AckCCXLen {
+	if len(b) < ackCCXLen {
 		return 0, ErrTruncated
 	}
 	if Type(b[0]>>3) != TypeACKCCX {
 		return 0, ErrType
 	}
-	a.Ack.get((*[AckLen]byte)(b))
-	a.SACK.get((*[sackLen]byte)(b[AckLen:]))
+	a.Ack.get((*[ackLen]byte)(b))
+	a.SACK.get((*[sackLen]byte)(b[ackLen:]))
 	a.State = [16]byte(b[24:])
-	return AckCCXLen, nil
+	return ackCCXLen, nil
 }
 
 // AppendTo appends a to b.
 func (a *AckCCX) AppendTo(b []byte) []byte {
-	b = extend(b, AckCCXLen)
-	h := b[len(b)-AckCCXLen:]
-	a.Ack.put((*[AckLen]byte)(h), TypeACKCCX)
-	a.SACK.put((*[sackLen]byte)(h[AckLen:]))
+	b = extend(b, ackCCXLen)
+	h := b[len(b)-ackCCXLen:]
+	a.Ack.put((*[ackLen]byte)(h), TypeACKCCX)
+	a.SACK.put((*[sackLen]byte)(h[ackLen:]))
 	*(*[16]byte)(h[24:]) = a.State
 	return b
 }
 
-// Validate returns an error of [Ack.Validate], [ErrCCType] or [ErrRange], in
-// order of checking. All types but the proprietary types are reserved.
+// Validate returns an error of [Ack.Validate] or an [ErrField]. All types but the proprietary
+// types are reserved.
 func (a *AckCCX) Validate() error {
 	if err := a.Ack.Validate(); err != nil {
 		return err
 	}
 	if !a.CCType.isProprietary() {
-		return ErrCCType
+		return errCCType
 	}
-	return errorIf(a.CCFlags > 0xf, ErrRange)
+	return errorIf(a.CCFlags > 0xf, errRange)
 }
 
 // String returns a line for people.
 func (a AckCCX) String() string {
-	return fmt.Sprintf("%s%s %v state=%x", a.Ack.text(TypeACKCCX), a.SACK.text(a.sackBase()), a.CCType, a.State)
+	return fmt.Sprintf("%s%s %v state=%x", a.Ack.text(TypeACKCCX), a.SACK.text(a.CACK.Add(int32(a.SACKOffset))), a.CCType, a.State)
 }

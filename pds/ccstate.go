@@ -9,8 +9,8 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// CCStateLen is the size of [NSCCState] and [CreditState].
-const CCStateLen = 8
+// ccStateLen is the size of [NSCCState] and [CreditState].
+const ccStateLen = 8
 
 // ServiceTimeUnit is the unit of service_time in nanoseconds.
 const ServiceTimeUnit = 128
@@ -42,7 +42,7 @@ type NSCCState struct {
 }
 
 //uetcc:hot inlines nobounds
-func (s *NSCCState) get(b *[CCStateLen]byte) {
+func (s *NSCCState) get(b *[ccStateLen]byte) {
 	v := binary.BigEndian.Uint64(b[:])
 	s.ServiceTime = uint16(v >> 48)
 	s.Restore = v>>47&1 != 0
@@ -52,7 +52,7 @@ func (s *NSCCState) get(b *[CCStateLen]byte) {
 }
 
 //uetcc:hot inlines nobounds
-func (s *NSCCState) put(b *[CCStateLen]byte) {
+func (s *NSCCState) put(b *[ccStateLen]byte) {
 	received := uint64(s.RcvdBytes & maxUint24)
 	v := uint64(s.ServiceTime)<<48 | uint64(s.CwndPend&0x7f)<<40 | received<<16 | uint64(s.OOOCount)
 	if s.Restore {
@@ -87,13 +87,13 @@ type CreditState struct {
 }
 
 //uetcc:hot inlines nobounds
-func (s *CreditState) get(b *[CCStateLen]byte) {
+func (s *CreditState) get(b *[ccStateLen]byte) {
 	v := binary.BigEndian.Uint64(b[:])
 	s.Credit, s.OOOCount = uint32(v>>40), uint16(v)
 }
 
 //uetcc:hot inlines nobounds
-func (s *CreditState) put(b *[CCStateLen]byte) {
+func (s *CreditState) put(b *[ccStateLen]byte) {
 	binary.BigEndian.PutUint64(b[:], uint64(s.Credit&maxUint24)<<40|uint64(s.OOOCount))
 }
 

@@ -63,8 +63,7 @@ func (c *Control) negotiates() bool { return c.Ctl == CtlNegotiation && c.Payloa
 // StartPSN returns the first PSN of the PDC a packet with FlagSYN opens.
 func (c *Control) StartPSN() PSN { return c.PSN - PSN(c.Info.PSNOffset()) }
 
-// Decode sets c from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; c is then unchanged.
+// Decode sets c from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 //
 //uetcc:hot nobounds
 func (c *Control) Decode(b []byte) (int, error) {
@@ -115,15 +114,15 @@ func (c *Control) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns [ErrCtlType], [ErrPDCID], or [ErrRange] for undefined features.
+// Validate returns an [ErrField] if applicable, also for undefined features.
 func (c *Control) Validate() error {
 	if c.Ctl.isReserved() {
-		return ErrCtlType
+		return errCtlType
 	}
 	if c.Features != 0 && !c.negotiates() {
-		return ErrRange
+		return errRange
 	}
-	return errorIf(c.SPDCID == 0 || c.Flags&FlagSYN == 0 && c.DPDCID == 0, ErrPDCID)
+	return errorIf(c.SPDCID == 0 || c.Flags&FlagSYN == 0 && c.DPDCID == 0, errPDCID)
 }
 
 // String returns a line for people.
@@ -137,11 +136,11 @@ func (c *Control) payloadText() string {
 	p := c.Payload
 	switch c.Ctl {
 	case CtlACKReq:
-		return fmt.Sprintf(" message_id=%d", p.MessageID())
+		return fmt.Sprintf(" message_id=%d", uint16(p))
 	case CtlClearCmd, CtlClearReq:
-		return fmt.Sprintf(" clear=%d", p.PSN())
+		return fmt.Sprintf(" clear=%d", uint32(p))
 	case CtlProbe:
-		return fmt.Sprintf(" probe=%#04x sack_base=%d", c.ProbeOpaque, p.PSN())
+		return fmt.Sprintf(" probe=%#04x sack_base=%d", c.ProbeOpaque, uint32(p))
 	case CtlCredit:
 		return fmt.Sprintf(" credit=%d", p.Credit())
 	case CtlCreditReq:
@@ -197,6 +196,8 @@ func (c CtlType) ConsumesPSN() bool {
 //	CREDIT_REQ |    ccc_id     |                 credit_target                 |
 //	           +---------------+---------------+---------------+---------------+
 //
+// A PSN is the whole word, so a conversion: Payload(psn). The message_id is 0 for none.
+//
 // NOOP, CLOSE_CMD and CLOSE_REQ carry 0, NEGOTIATION the first word of an element: type 8 bits,
 // length in words 8 bits, reserved 16 bits. The only element known is [PayloadOnOff].
 //
@@ -209,9 +210,6 @@ type Payload uint32
 // PDS_NEG_ON_OFF, two words long. (UE Specification 1.0.3, Table 3-69.)
 const PayloadOnOff Payload = 1<<24 | 2<<16
 
-// PSNPayload returns the payload of a CLEAR_CMD, CLEAR_REQ or PROBE.
-func PSNPayload(p PSN) Payload { return Payload(p) }
-
 // CreditPayload returns the payload of a CREDIT: credit granted so far in 256 B
 // units, modulo 2^24.
 func CreditPayload(credit uint32) Payload { return Payload(credit << 8) }
@@ -221,12 +219,6 @@ func CreditPayload(credit uint32) Payload { return Payload(credit << 8) }
 func CreditReqPayload(cccID uint8, target uint32) Payload {
 	return Payload(cccID)<<24 | Payload(target&maxUint24)
 }
-
-// PSN returns the PSN of a CLEAR_CMD, CLEAR_REQ or PROBE.
-func (p Payload) PSN() PSN { return PSN(p) }
-
-// MessageID returns the message of an ACK_REQ, 0 for none.
-func (p Payload) MessageID() uint16 { return uint16(p) }
 
 // Credit returns the credit of a CREDIT, 256 B units modulo 2^24.
 func (p Payload) Credit() uint32 { return uint32(p >> 8) }

@@ -26,7 +26,7 @@ func TestEnumStrings(t *testing.T) {
 func TestNackCodeReserved(t *testing.T) {
 	assigned := 0
 	for c := range 256 {
-		if !NackCode(c).IsReserved() {
+		if !NackCode(c).isReserved() {
 			assigned++
 		}
 	}

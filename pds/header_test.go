@@ -42,12 +42,12 @@ func TestAckExpected(t *testing.T) {
 	var got AckExpected
 	n, err := got.Decode(b)
 	require.NoError(t, err)
-	require.Equal(t, AckExpectedLen, n)
+	require.Equal(t, ackExpectedLen, n)
 	require.Equal(t, want, got)
 	var a Ack
 	n, err = a.Decode(b)
 	require.NoError(t, err)
-	require.Equal(t, AckLen, n)
+	require.Equal(t, ackLen, n)
 	require.Equal(t, want.Ack, a)
 	for i := range b {
 		n, err = got.Decode(b[:i])
@@ -64,13 +64,13 @@ func TestAckExpected(t *testing.T) {
 func TestNackBytes(t *testing.T) {
 	want := Nack{Next: NextNone, Flags: FlagRetx | FlagM, Code: NackTrimmed, Vendor: 0x5a, PSN: 0x80000001, SPDCID: 3, DPDCID: 4, Payload: 0xfffefdfc}
 	b := want.AppendTo(nil)
-	require.Len(t, b, NackLen)
+	require.Len(t, b, nackLen)
 	require.Equal(t, []byte{byte(NackTrimmed), 0x5a, 0x80, 0, 0, 1, 0, 3, 0, 4, 0xff, 0xfe, 0xfd, 0xfc}, b[2:])
 	require.Equal(t, TypeNACK, Type(b[0]>>3))
 	var got Nack
 	n, err := got.Decode(b)
 	require.NoError(t, err)
-	require.Equal(t, NackLen, n)
+	require.Equal(t, nackLen, n)
 	require.Equal(t, want, got)
 	for i := range b {
 		n, err = got.Decode(b[:i])
@@ -111,7 +111,7 @@ func TestAckCCStateOfTheOtherType(t *testing.T) {
 
 func TestEncodeKeepsNeighboursOfWideValues(t *testing.T) {
 	r := Request{Type: TypeRUDCCReq, Next: NextRequestStd, SPDCID: 1, DPDCID: 1, CCCID: 7, CreditTarget: 1<<24 + 5}
-	require.ErrorIs(t, r.Validate(), ErrRange)
+	require.ErrorIs(t, r.Validate(), errRange)
 	var got Request
 	_, err := got.Decode(r.AppendTo(nil))
 	require.NoError(t, err)
@@ -131,11 +131,11 @@ func TestNackValidateWithoutPDC(t *testing.T) {
 	n.Code = NackRODOOO
 	require.NoError(t, n.Validate(), "so does a SYN that opens an ordered PDC out of order")
 	n.Code = NackRcvdSESProcg
-	require.ErrorIs(t, n.Validate(), ErrPDCID)
+	require.ErrorIs(t, n.Validate(), errPDCID)
 	n = Nack{Code: NackTrimmed, Flags: FlagNT}
 	require.NoError(t, n.Validate())
 	n.SPDCID = 1
-	require.ErrorIs(t, n.Validate(), ErrPDCID)
+	require.ErrorIs(t, n.Validate(), errPDCID)
 }
 
 func TestPeekType(t *testing.T) {
@@ -214,15 +214,13 @@ func check(t *testing.T, h, other codec) {
 // that is reserved.
 func TestPayload(t *testing.T) {
 	for ctl, tt := range map[CtlType]struct{ got, want Payload }{
-		CtlClearCmd:  {PSNPayload(0xfedc_ba98), 0xfedc_ba98},
+		CtlClearCmd:  {Payload(0xfedc_ba98), 0xfedc_ba98},
 		CtlCredit:    {CreditPayload(0x12_3456), 0x1234_5600},
 		CtlCreditReq: {CreditReqPayload(0xab, 0xff12_3456), 0xab12_3456},
 	} {
 		require.Equal(t, tt.want, tt.got, "%v", ctl)
 		require.Zero(t, tt.got&^ctl.payloadMask(), "%v", ctl)
 	}
-	require.EqualValues(t, 0xa5f0, Payload(0xa5f0).MessageID())
-	require.Equal(t, PSN(0xfedc_ba98), PSNPayload(0xfedc_ba98).PSN())
 	require.EqualValues(t, 0x12_3456, CreditPayload(0x12_3456).Credit())
 	q := CreditReqPayload(0xab, 0xff12_3456)
 	require.EqualValues(t, 0xab, q.CCCID())
@@ -250,5 +248,5 @@ func TestControlNegotiationOfFeatures(t *testing.T) {
 	require.Equal(t, ControlLen, n)
 	require.Zero(t, c.Features)
 	c.Features = 1
-	require.ErrorIs(t, c.Validate(), ErrRange)
+	require.ErrorIs(t, c.Validate(), errRange)
 }

@@ -5,9 +5,7 @@ package pds
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/uetcc/uetcc/internal/enum"
 )
@@ -54,9 +52,6 @@ func (e ECN) String() string { return enum.Name(ecnNames[:], e) }
 // DSCP is the IP code point of a traffic class, 6 bits.
 type DSCP uint8
 
-// String returns the number.
-func (d DSCP) String() string { return "DSCP " + strconv.Itoa(int(d)) }
-
 // TOS returns the TOS or traffic class byte of d and e.
 func TOS(d DSCP, e ECN) uint8 { return uint8(d)<<2 | uint8(e)&3 }
 
@@ -96,17 +91,14 @@ func (d *DSCPs) Of(t Type, retx bool, size int) DSCP {
 	return d.Trimmable
 }
 
-// ErrDSCP means a trimmed packet indistinguishable from others, or a value of more than 6
-// bits.
-var ErrDSCP = errors.New("pds: DSCP values collide or exceed 6 bits")
-
-// Validate returns [ErrDSCP] if the code points cannot be told apart.
+// Validate returns an [ErrField] if a trimmed packet could not be told from others, or a value
+// has more than 6 bits.
 func (d *DSCPs) Validate() error {
 	tooWide := (d.Trimmable | d.TrimmableRetx | d.NoTrim | d.Trimmed | d.TrimmedLastHop | d.Control) > 63
 	taken := func(v DSCP) bool {
 		return v == d.Trimmable || v == d.Control || v != 0 && (v == d.TrimmableRetx || v == d.NoTrim)
 	}
-	return errorIf(tooWide || taken(d.Trimmed) || taken(d.TrimmedLastHop), ErrDSCP)
+	return errorIf(tooWide || taken(d.Trimmed) || taken(d.TrimmedLastHop), errDSCP)
 }
 
 // TrimmedBy returns [NackTrimmed] or [NackTrimmedLastHop] if v is a code point of packets cut

@@ -9,8 +9,8 @@ import (
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
-// NackLen is the size of a [Nack].
-const NackLen = 16
+// nackLen is the size of a [Nack].
+const nackLen = 16
 
 // Nack refuses one packet.
 //
@@ -44,23 +44,22 @@ type Nack struct {
 // PktID returns the nack_pkt_id of a NACK with FlagNT.
 func (n *Nack) PktID() uint32 { return uint32(n.PSN) }
 
-// Decode sets n from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; n is then unchanged.
+// Decode sets n from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 //
 //uetcc:hot nobounds
 func (n *Nack) Decode(b []byte) (int, error) {
-	if len(b) < NackLen {
+	if len(b) < nackLen {
 		return 0, ErrTruncated
 	}
 	if Type(b[0]>>3) != TypeNACK {
 		return 0, ErrType
 	}
 	n.get(b)
-	return NackLen, nil
+	return nackLen, nil
 }
 
 func (n *Nack) get(b []byte) {
-	b = b[:NackLen:NackLen]
+	b = b[:nackLen:nackLen]
 	p := binary.BigEndian.Uint16(b)
 	n.Next, n.Flags = NextHdr(p>>7&0xf), Flags(p)&nackFlags
 	n.Code, n.Vendor = NackCode(b[2]), b[3]
@@ -72,7 +71,7 @@ func (n *Nack) get(b []byte) {
 
 //uetcc:hot inlines
 func (n *Nack) put(b []byte, t Type) {
-	b = b[:NackLen:NackLen]
+	b = b[:nackLen:nackLen]
 	binary.BigEndian.PutUint16(b, joinPrologue(t, n.Next, n.Flags&nackFlags))
 	b[2], b[3] = uint8(n.Code), n.Vendor
 	binary.BigEndian.PutUint32(b[4:], uint32(n.PSN))
@@ -85,24 +84,23 @@ func (n *Nack) put(b []byte, t Type) {
 //
 //uetcc:hot
 func (n *Nack) AppendTo(b []byte) []byte {
-	b = extend(b, NackLen)
-	n.put(b[len(b)-NackLen:], TypeNACK)
+	b = extend(b, nackLen)
+	n.put(b[len(b)-nackLen:], TypeNACK)
 	return b
 }
 
-// Validate returns [ErrNextHdr], [ErrNackCode] or [ErrPDCID], in order of checking. A
-// NACK of a RUDI packet names no PDC; any other names both, except for codes of a
-// sender without PDC.
+// Validate returns an [ErrField] if applicable. A NACK of a RUDI packet names no PDC; any other
+// names both, except for codes of a sender without PDC.
 func (n *Nack) Validate() error {
 	switch {
 	case n.Next != NextNone:
-		return ErrNextHdr
-	case n.Code.IsReserved():
-		return ErrNackCode
+		return errNextHdr
+	case n.Code.isReserved():
+		return errNackCode
 	case n.Flags&FlagNT != 0:
-		return errorIf(n.SPDCID != 0 || n.DPDCID != 0, ErrPDCID)
+		return errorIf(n.SPDCID != 0 || n.DPDCID != 0, errPDCID)
 	default:
-		return errorIf(n.SPDCID == 0 && !n.Code.mayLackPDC() || n.DPDCID == 0, ErrPDCID)
+		return errorIf(n.SPDCID == 0 && !n.Code.mayLackPDC() || n.DPDCID == 0, errPDCID)
 	}
 }
 
@@ -142,15 +140,10 @@ const nackCCXLen = 32
 // provider and IxNetwork.
 type NackCCX struct {
 	Nack
-	State [16]byte // nccx_type in the upper 4 bits, then the opaque state
+	State [16]byte // nccx_type in the upper 4 bits, a [CCType] of which 14 and 15 are proprietary and the rest reserved; then opaque
 }
 
-// NCCXType returns the format of the state; 14 and 15 are proprietary, the rest
-// reserved.
-func (n *NackCCX) NCCXType() CCType { return CCType(n.State[0] >> 4) }
-
-// Decode sets n from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; n is then unchanged.
+// Decode sets n from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 func (n *NackCCX) Decode(b []byte) (int, error) {
 	if len(b) < nackCCXLen {
 		return 0, ErrTruncated
@@ -159,7 +152,7 @@ func (n *NackCCX) Decode(b []byte) (int, error) {
 		return 0, ErrType
 	}
 	n.Nack.get(b)
-	n.State = [16]byte(b[NackLen:])
+	n.State = [16]byte(b[nackLen:])
 	return nackCCXLen, nil
 }
 
@@ -168,16 +161,16 @@ func (n *NackCCX) AppendTo(b []byte) []byte {
 	b = extend(b, nackCCXLen)
 	h := b[len(b)-nackCCXLen:]
 	n.Nack.put(h, TypeNACKCCX)
-	*(*[16]byte)(h[NackLen:]) = n.State
+	*(*[16]byte)(h[nackLen:]) = n.State
 	return b
 }
 
-// Validate returns the errors of [Nack.Validate], then [ErrCCType].
+// Validate returns an error of [Nack.Validate], or an [ErrField] for a reserved nccx_type.
 func (n *NackCCX) Validate() error {
 	if err := n.Nack.Validate(); err != nil {
 		return err
 	}
-	return errorIf(!n.NCCXType().isProprietary(), ErrCCType)
+	return errorIf(!CCType(n.State[0]>>4).isProprietary(), errCCType)
 }
 
 // String returns a line for people.
@@ -235,8 +228,8 @@ var nackNames = [...]string{
 // String returns the specification's name, or the number of a reserved code.
 func (c NackCode) String() string { return enum.Name(nackNames[:], c) }
 
-// IsReserved reports whether no meaning is assigned to c.
-func (c NackCode) IsReserved() bool { return int(c) >= len(nackNames) || nackNames[c] == "" }
+// isReserved reports whether no meaning is assigned to c.
+func (c NackCode) isReserved() bool { return int(c) >= len(nackNames) || nackNames[c] == "" }
 
 // IsTrimmed reports whether c names a cut by a switch: a proven loss, reported to
 // congestion control.

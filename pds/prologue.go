@@ -45,11 +45,8 @@ func (p *Prologue) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint16(b, joinPrologue(p.Type, p.Next, p.Flags))
 }
 
-// Ctl returns the type of a control packet.
-func (p *Prologue) Ctl() CtlType { return CtlType(p.Next) }
-
-// Validate returns [ErrType] for a reserved type, then [ErrCtlType] or
-// [ErrNextHdr] for a next_hdr that may not follow the type.
+// Validate returns [ErrType] for a reserved type, then an [ErrField] for a reserved ctl_type or
+// a next_hdr that may not follow the type.
 func (p *Prologue) Validate() error {
 	switch {
 	case p.Type == typeReserved || p.Type > TypeRODCCReq:
@@ -57,16 +54,16 @@ func (p *Prologue) Validate() error {
 	case p.Type == TypeTSS:
 		return nil
 	case p.Type == TypeCP:
-		return errorIf(p.Ctl().isReserved(), ErrCtlType)
+		return errorIf(CtlType(p.Next).isReserved(), errCtlType)
 	default:
-		return errorIf(!p.Type.Allows(p.Next), ErrNextHdr)
+		return errorIf(!p.Type.Allows(p.Next), errNextHdr)
 	}
 }
 
 // String returns a line for people.
 func (p Prologue) String() string {
 	if p.Type == TypeCP {
-		return fmt.Sprintf("%v %v flags=%#02x", p.Type, p.Ctl(), uint8(p.Flags))
+		return fmt.Sprintf("%v %v flags=%#02x", p.Type, CtlType(p.Next), uint8(p.Flags))
 	}
 	return fmt.Sprintf("%v %v flags=%#02x", p.Type, p.Next, uint8(p.Flags))
 }
@@ -214,8 +211,8 @@ func (t Type) IsROD() bool { return t == TypeRODReq || t == TypeRODCCReq }
 var headerLens = [32]uint8{
 	TypeRUDReq: RequestLen, TypeRODReq: RequestLen, TypeRUDCCReq: RequestCCLen, TypeRODCCReq: RequestCCLen,
 	TypeRUDIReq: RUDILen, TypeRUDIResp: RUDILen, TypeUUDReq: uudLen,
-	TypeACK: AckLen, TypeACKCC: AckCCLen, TypeACKCCX: AckCCXLen,
-	TypeNACK: NackLen, TypeNACKCCX: nackCCXLen, TypeCP: ControlLen,
+	TypeACK: ackLen, TypeACKCC: AckCCLen, TypeACKCCX: ackCCXLen,
+	TypeNACK: nackLen, TypeNACKCCX: nackCCXLen, TypeCP: ControlLen,
 }
 
 // HeaderLen returns the size of the PDS header of type t. 0 for reserved types

@@ -61,8 +61,7 @@ func (r *Request) ClearPSN() PSN { return r.PSN.Add(int32(r.ClearOffset)) }
 // StartPSN returns the first PSN of the PDC a packet with FlagSYN opens.
 func (r *Request) StartPSN() PSN { return r.PSN - PSN(r.Info.PSNOffset()) }
 
-// Decode sets r from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; r is then unchanged.
+// Decode sets r from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 //
 //uetcc:hot nobounds
 func (r *Request) Decode(b []byte) (int, error) {
@@ -134,20 +133,19 @@ func (r *Request) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns [ErrType], [ErrNextHdr], [ErrClearOffset], [ErrPDCID] or
-// [ErrRange], in order of checking.
+// Validate returns [ErrType] or an [ErrField] if applicable.
 func (r *Request) Validate() error {
 	switch {
 	case !r.Type.IsRequest():
 		return ErrType
 	case !r.Type.Allows(r.Next):
-		return ErrNextHdr
+		return errNextHdr
 	case r.ClearOffset > 0:
-		return ErrClearOffset
+		return errClearOffset
 	case r.SPDCID == 0 || r.Flags&FlagSYN == 0 && r.DPDCID == 0:
-		return ErrPDCID
+		return errPDCID
 	case r.CreditTarget > maxUint24:
-		return ErrRange
+		return errRange
 	default:
 		return nil
 	}

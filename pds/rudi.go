@@ -30,8 +30,7 @@ type RUDI struct {
 	PktID uint32  // the initiator's name for the packet; copied by the response
 }
 
-// Decode sets r from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; r is then unchanged.
+// Decode sets r from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 func (r *RUDI) Decode(b []byte) (int, error) {
 	if len(b) < RUDILen {
 		return 0, ErrTruncated
@@ -51,12 +50,12 @@ func (r *RUDI) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(p)<<48|uint64(r.PktID))
 }
 
-// Validate returns [ErrType] or [ErrNextHdr] if applicable.
+// Validate returns [ErrType] or an [ErrField] if applicable.
 func (r *RUDI) Validate() error {
 	if r.Type != TypeRUDIReq && r.Type != TypeRUDIResp {
 		return ErrType
 	}
-	return errorIf(!r.Type.Allows(r.Next), ErrNextHdr)
+	return errorIf(!r.Type.Allows(r.Next), errNextHdr)
 }
 
 // String returns a line for people.
@@ -86,8 +85,7 @@ type UUD struct {
 	Next NextHdr // a request
 }
 
-// Decode sets u from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; u is then unchanged.
+// Decode sets u from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 func (u *UUD) Decode(b []byte) (int, error) {
 	if len(b) < uudLen {
 		return 0, ErrTruncated
@@ -105,8 +103,8 @@ func (u *UUD) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(joinPrologue(TypeUUDReq, u.Next, 0))<<16)
 }
 
-// Validate returns [ErrNextHdr] if applicable.
-func (u *UUD) Validate() error { return errorIf(!TypeUUDReq.Allows(u.Next), ErrNextHdr) }
+// Validate returns an [ErrField] if applicable.
+func (u *UUD) Validate() error { return errorIf(!TypeUUDReq.Allows(u.Next), errNextHdr) }
 
 // String returns a line for people.
 func (u UUD) String() string { return fmt.Sprintf("%v %v", TypeUUDReq, u.Next) }

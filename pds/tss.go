@@ -52,8 +52,7 @@ func (s *TSS) Len() int {
 	return TSSLen
 }
 
-// Decode sets s from the front of b and returns the length of the header. The
-// errors are [ErrTruncated] and [ErrType]; s is then unchanged.
+// Decode sets s from the front of b and returns the length of the header, or [ErrTruncated] or [ErrType].
 func (s *TSS) Decode(b []byte) (int, error) {
 	if len(b) < TSSLen {
 		return 0, ErrTruncated
@@ -94,9 +93,9 @@ func (s *TSS) AppendTo(b []byte) []byte {
 	return b
 }
 
-// Validate returns [ErrRange] if a value is wider than the field.
+// Validate returns an [ErrField] if a value is wider than the field.
 func (s *TSS) Validate() error {
-	return errorIf(s.AN > 1 || s.SDI > maxUint24 || s.TSC > maxUint48 || !s.SP && s.SSI != 0, ErrRange)
+	return errorIf(s.AN > 1 || s.SDI > maxUint24 || s.TSC > maxUint48 || !s.SP && s.SSI != 0, errRange)
 }
 
 // String returns a line for people.
@@ -118,26 +117,10 @@ var ErrCRC = errors.New("pds: CRC mismatch")
 // instruction where available.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// CRC returns the CRC-32C of b, the number appended by [AppendCRC].
-func CRC(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
-
-// AppendCRC appends the CRC-32C of b to b, most significant byte first, as the reference
+// CRC returns the CRC-32C of b, which stands behind b most significant byte first, as the reference
 // provider and its forks do in recorded exchanges. (RFC 3720 has the reverse order.)
 //
 // The reference provider sums from the source address in the IP header to the end of the
 // payload, so b has both addresses, the rest of the IP header and extensions, UDP or
 // entropy header, PDS and semantic header.
-func AppendCRC(b []byte) []byte { return binary.BigEndian.AppendUint32(b, CRC(b)) }
-
-// CheckCRC returns b, which begins as for [AppendCRC], without the trailer.
-// The errors are [ErrTruncated] and [ErrCRC].
-func CheckCRC(b []byte) ([]byte, error) {
-	n := len(b) - CRCLen
-	if n < 0 {
-		return nil, ErrTruncated
-	}
-	if binary.BigEndian.Uint32(b[n:]) != CRC(b[:n]) {
-		return nil, ErrCRC
-	}
-	return b[:n], nil
-}
+func CRC(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }

@@ -61,33 +61,20 @@ var (
 	ErrType = errors.New("pds: packet type reserved or not of this header")
 )
 
-// Errors of Validate. The first error is returned, in the order of the fields on
-// the wire.
+// ErrField is wrapped by every error of a Validate but [ErrType]: the specification does not
+// allow the value of a field, named by the message, the first in the order on the wire.
+var ErrField = errors.New("pds: illegal field")
+
 var (
-	// ErrNextHdr: next_hdr is reserved or may not follow the packet type.
-	ErrNextHdr = errors.New("pds: next_hdr not allowed on this packet type")
-
-	// ErrCtlType: the control packet's ctl_type is reserved.
-	ErrCtlType = errors.New("pds: ctl_type reserved")
-
-	// ErrFlags: the request of an ACK has the reserved value 3.
-	ErrFlags = errors.New("pds: flags hold a reserved value")
-
-	// ErrNackCode: the NACK code is reserved.
-	ErrNackCode = errors.New("pds: nack_code reserved")
-
-	// ErrClearOffset: the offset would put CLEAR_PSN after the packet's own PSN.
-	ErrClearOffset = errors.New("pds: clear_psn_offset positive")
-
-	// ErrPDCID: a PDCID is zero where a context must be named, or not zero
-	// without a context.
-	ErrPDCID = errors.New("pds: PDCID zero, or not zero without a PDC")
-
-	// ErrCCType: the congestion-control type of an ACK or NACK is reserved.
-	ErrCCType = errors.New("pds: congestion-control type reserved")
-
-	// ErrRange: a field's value is wider than on the wire.
-	ErrRange = errors.New("pds: value wider than its field")
+	errNextHdr     = fmt.Errorf("%w: next_hdr not allowed on this packet type", ErrField)
+	errCtlType     = fmt.Errorf("%w: ctl_type reserved", ErrField)
+	errFlags       = fmt.Errorf("%w: request of an ACK reserved", ErrField)
+	errNackCode    = fmt.Errorf("%w: nack_code reserved", ErrField)
+	errClearOffset = fmt.Errorf("%w: clear_psn_offset positive", ErrField)
+	errPDCID       = fmt.Errorf("%w: PDCID zero, or not zero without a PDC", ErrField)
+	errCCType      = fmt.Errorf("%w: congestion-control type reserved", ErrField)
+	errRange       = fmt.Errorf("%w: value wider than its field", ErrField)
+	errDSCP        = fmt.Errorf("%w: DSCP values collide or exceed 6 bits", ErrField)
 )
 
 func errorIf(bad bool, err error) error {

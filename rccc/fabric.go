@@ -96,7 +96,11 @@ func (f *FabricRate) Step() float64 {
 	if down {
 		f.rises = 0
 	} else {
-		f.rate += f.rise()
+		step := f.c.Increase
+		if f.ecn == 0 { // doubled while the fabric stays clean, as far as a shift goes
+			step *= float64(int64(1) << min(f.rises, 62))
+		}
+		f.rate += step
 		f.rises = max(f.rises, f.rises+1) // 32 bits are full after some hours
 	}
 	f.rate = min(max(f.rate, f.c.MinRate), 1)
@@ -107,15 +111,6 @@ func (f *FabricRate) Step() float64 {
 // Trend returns the smoothed fraction of marked packets and how many steps
 // upwards there were in a row.
 func (f *FabricRate) Trend() (marked float64, rises int) { return f.marked, f.rises }
-
-// rise doubles the step while the fabric stays clean. The limit keeps the shift in
-// range; any step above the range of the rate will do.
-func (f *FabricRate) rise() float64 {
-	if f.ecn > 0 {
-		return f.c.Increase
-	}
-	return f.c.Increase * float64(int64(1)<<min(f.rises, 62))
-}
 
 // Interval returns the length of the next interval in nanoseconds: 1.5 RTT times
 // a factor from 0.75 to 1.25 selected by draw, a uniform random number, so

@@ -277,17 +277,12 @@ func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool 
 	s.target = max(s.target, target)
 	if newer || owed {
 		r.policy.Update(&r.t, h.Slot(), owed)
-		r.wake(now)
+		if !r.awake && r.t.active.n+r.t.idle.n > 0 { // a sleeping pacer, and a sender that waits for service
+			r.awake = true
+			r.due, r.early = r.policy.Start(now), 0
+		}
 	}
 	return true
-}
-
-// wake starts a sleeping pacer when a sender waits for service.
-func (r *Receiver) wake(now int64) {
-	if !r.awake && r.t.active.n+r.t.idle.n > 0 {
-		r.awake = true
-		r.due, r.early = r.policy.Start(now), 0
-	}
 }
 
 // Credit returns the cumulative credit of the sender named h, in bytes, and false when gone.

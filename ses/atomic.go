@@ -35,14 +35,13 @@ func (h *Atomic) appendTo(b []byte) []byte {
 	return append(b, byte(h.Opcode), byte(h.Type), h.Control, 0)
 }
 
-// validate reports a reserved opcode ([ErrAtomicOpcode]) or datatype
-// ([ErrAtomicType]).
+// validate reports a reserved opcode or datatype.
 func (h *Atomic) validate() error {
 	switch {
-	case h.Opcode.isReserved():
-		return ErrAtomicOpcode
-	case h.Type.isReserved():
-		return ErrAtomicType
+	case reservedAtomic(uint8(h.Opcode), uint8(AtomicInvalidate)):
+		return errAtomicOpcode
+	case reservedAtomic(uint8(h.Type), uint8(TypeFP16)):
+		return errAtomicType
 	}
 	return nil
 }
@@ -140,10 +139,6 @@ func (o AtomicOpcode) IsSwap() bool {
 	return o-AtomicSwapEqual <= AtomicSwapGreater-AtomicSwapEqual
 }
 
-// isReserved reports whether the specification keeps o for later. 0xe0 to 0xfe
-// are the vendors'.
-func (o AtomicOpcode) isReserved() bool { return reservedAtomic(uint8(o), uint8(AtomicInvalidate)) }
-
 // An AtomicType is the type of an atomic's operands. Source: table 3-22.
 type AtomicType uint8
 
@@ -209,8 +204,6 @@ func (t AtomicType) Size() int {
 	return 0
 }
 
-// isReserved reports whether the specification keeps t for later. 0xe0 to 0xfe
-// are the vendors'.
-func (t AtomicType) isReserved() bool { return reservedAtomic(uint8(t), uint8(TypeFP16)) }
-
+// reservedAtomic reports whether the specification keeps an opcode or datatype for later. 0xe0 to
+// 0xfe are the vendors'.
 func reservedAtomic(v, last uint8) bool { return v > last && v < 0xe0 || v == 0xff }

@@ -88,7 +88,7 @@ func (c *Common) put(b *[commonLen]byte, v uint16) {
 // form has.
 func (c *Common) validate(form uint64) error {
 	if c.Version != 0 {
-		return ErrVersion
+		return errVersion
 	}
 	return c.Opcode.validate(form)
 }
@@ -127,17 +127,19 @@ var (
 	ErrForm = errors.New("ses: no header layout for this next_hdr")
 )
 
-// Errors of Validate: the layout can be read, but the specification does not
-// define the value or the combination.
+// ErrField is wrapped by every error of Validate: the layout can be read, but the specification
+// does not define the value or the combination that the message names.
+var ErrField = errors.New("ses: illegal field")
+
 var (
-	ErrVersion        = errors.New("ses: unknown version")
-	ErrOpcode         = errors.New("ses: reserved request opcode")
-	ErrOpcodeForm     = errors.New("ses: opcode not allowed in this header form")
-	ErrFraming        = errors.New("ses: header form needs som and eom")
-	ErrResponseOpcode = errors.New("ses: reserved response opcode")
-	ErrReturnCode     = errors.New("ses: reserved return code")
-	ErrAtomicOpcode   = errors.New("ses: reserved atomic opcode")
-	ErrAtomicType     = errors.New("ses: reserved atomic datatype")
+	errVersion        = fmt.Errorf("%w: unknown version", ErrField)
+	errOpcode         = fmt.Errorf("%w: reserved request opcode", ErrField)
+	errOpcodeForm     = fmt.Errorf("%w: opcode not allowed in this header form", ErrField)
+	errFraming        = fmt.Errorf("%w: header form needs som and eom", ErrField)
+	errResponseOpcode = fmt.Errorf("%w: reserved response opcode", ErrField)
+	errReturnCode     = fmt.Errorf("%w: reserved return code", ErrField)
+	errAtomicOpcode   = fmt.Errorf("%w: reserved atomic opcode", ErrField)
+	errAtomicType     = fmt.Errorf("%w: reserved atomic datatype", ErrField)
 )
 
 // Errors of a target's tables, for its owner and never by a peer's doing.

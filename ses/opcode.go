@@ -75,18 +75,15 @@ func (o Opcode) IsDeferrable() bool { return o.in(opsDeferrable) }
 // and no extension.
 func (o Opcode) IsPlain() bool { return opsOwnLayout>>o&1 == 0 }
 
-// isReserved reports whether the specification keeps o for later: 0x10 to 0x2f.
-func (o Opcode) isReserved() bool { return o > OpcodeMsgError && o < opcodeVendor }
-
 func (o Opcode) in(set uint64) bool { return set>>o&1 != 0 }
 
 // validate checks that o is defined and in the form's set of opcodes.
 func (o Opcode) validate(form uint64) error {
 	switch {
-	case o.isReserved():
-		return ErrOpcode
+	case o > OpcodeMsgError && o < opcodeVendor: // kept for later
+		return errOpcode
 	case !o.in(form):
-		return ErrOpcodeForm
+		return errOpcodeForm
 	}
 	return nil
 }

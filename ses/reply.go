@@ -60,8 +60,8 @@ func (r *Reply) AppendTo(b []byte) []byte {
 // Len returns the length of the header on the wire, bytes.
 func (r *Reply) Len() int { return r.Form.base() }
 
-// Validate reports an undefined version ([ErrVersion]), opcode ([ErrResponseOpcode]) or
-// return code ([ErrReturnCode]), and an opcode of another form ([ErrOpcodeForm]).
+// Validate returns an [ErrField] for an undefined version, opcode or return code, and for an
+// opcode of another form.
 func (r *Reply) Validate() error { return r.validate(r.Form) }
 
 // String formats the header on a line.

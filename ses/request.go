@@ -151,10 +151,9 @@ func (r *Request) appendStandard(b []byte) []byte {
 	return h.AppendTo(b)
 }
 
-// Validate reports an undefined version ([ErrVersion]), a reserved opcode
-// ([ErrOpcode]) or an opcode foreign to the form ([ErrOpcodeForm]), a short form other
-// than a whole message ([ErrFraming]), and of an atomic extension a reserved opcode
-// ([ErrAtomicOpcode]) or datatype ([ErrAtomicType]).
+// Validate returns an [ErrField] for an undefined version, a reserved opcode or an opcode
+// foreign to the form, a short form other than a whole message, and for a reserved opcode or
+// datatype of an atomic extension.
 func (r *Request) Validate() error {
 	var err error
 	switch r.Form {
@@ -257,7 +256,7 @@ func (r *Request) validateShort(ops uint64) error {
 		return err
 	}
 	if !r.Flags.Has(flagsOnly) {
-		return ErrFraming
+		return errFraming
 	}
 	return nil
 }

@@ -26,9 +26,6 @@ var responseOpcodeNames = [...]string{"UET_DEFAULT_RESPONSE", "UET_RESPONSE", "U
 // String returns the specification's name, or the number.
 func (o ResponseOpcode) String() string { return enum.Name(responseOpcodeNames[:], o) }
 
-// isReserved reports whether the specification keeps o for later: 4 to 0x2f.
-func (o ResponseOpcode) isReserved() bool { return o > ResponseNone && o < responseVendor }
-
 // A List names the matching list of receive buffers, 2 bits; 2 and 3 are the
 // vendors'. Source: table 3-20.
 type List uint8
@@ -79,13 +76,13 @@ func (v *Verdict) wire(job JobID) uint16 {
 func (v *Verdict) validate(f Form) error {
 	switch {
 	case v.Version != 0:
-		return ErrVersion
-	case v.Opcode.isReserved():
-		return ErrResponseOpcode
+		return errVersion
+	case v.Opcode > ResponseNone && v.Opcode < responseVendor: // kept for later
+		return errResponseOpcode
 	case (v.Opcode == ResponseWithData) != (f != FormResponse):
-		return ErrOpcodeForm
+		return errOpcodeForm
 	case v.ReturnCode.IsReserved():
-		return ErrReturnCode
+		return errReturnCode
 	}
 	return nil
 }

@@ -118,20 +118,13 @@ type Outcome struct {
 	Length  uint32     // bytes delivered, or read; of a failed read, the bytes received
 }
 
-// Errors of [Operation.Validate].
+// Errors of a message that cannot be started.
 var (
 	ErrOperation = errors.New("ses: operation cannot be started, or not in this mode or form")
 	ErrTooLong   = errors.New("ses: message too long for its operation or form")
 )
 
-// Check is a step in the validation of a request: the first failed step. The order
-// follows the write path of the reference provider and of the provider's in-kernel variant.
+// Check is a step in the validation of a request: the first failed step, 0 for none, by name in
+// String. The order follows the write path of the reference provider and of the provider's in-kernel
+// variant.
 type Check = step.Check
-
-// The steps that are no check of a field. The String of any step says what failed.
-const (
-	CheckNone   = step.None   // the request passed
-	CheckRecord = step.Record // room for the message's record
-	CheckHost   = step.Host   // the host took the data
-	CheckSticky = step.Sticky // no earlier packet of the message failed
-)

@@ -97,7 +97,7 @@ var pdsLayouts = []layout{
 		return struct {
 			Type pds.Type
 			Ctl  pds.CtlType
-		}{p.Type, p.Ctl()}
+		}{p.Type, pds.CtlType(p.Next)}
 	}},
 	{"request_flags", pds.PrologueLen, nil, flags(func(has func(pds.Flags) bool, _ pds.Flags) any {
 		return requestFlags{has(pds.FlagRetx), has(pds.FlagAR), has(pds.FlagSYN)}
@@ -119,21 +119,21 @@ var pdsLayouts = []layout{
 	behind("request_cc", pds.RequestCCLen, prologue(pds.TypeRUDCCReq, 0, 0), by[pds.Request]),
 	behind("request_cc_syn", pds.RequestCCLen, prologue(pds.TypeRUDCCReq, 0, pds.FlagSYN), requestSYN),
 	behind("rudi", pds.RUDILen, prologue(pds.TypeRUDIReq, 0, 0), by[pds.RUDI]),
-	behind("ack", pds.AckLen, prologue(pds.TypeACK, 0, 0), by[pds.Ack]),
-	behind("ack_expected", pds.AckExpectedLen, prologue(pds.TypeACK, 0, 0x40), by[pds.AckExpected]),
+	behind("ack", pds.TypeACK.HeaderLen(), prologue(pds.TypeACK, 0, 0), by[pds.Ack]),
+	behind("ack_expected", pds.TypeACK.HeaderLen()+4, prologue(pds.TypeACK, 0, 0x40), by[pds.AckExpected]),
 	behind("ack_cc", pds.AckCCLen, prologue(pds.TypeACKCC, 0, 0), by[pds.AckCC]),
-	behind("ack_ccx", pds.AckCCXLen, prologue(pds.TypeACKCCX, 0, 0), by[pds.AckCCX]),
-	{"nscc", pds.CCStateLen, nil, func(b []byte) any {
+	behind("ack_ccx", pds.TypeACKCCX.HeaderLen(), prologue(pds.TypeACKCCX, 0, 0), by[pds.AckCCX]),
+	{"nscc", 8, nil, func(b []byte) any {
 		var s pds.NSCCState
 		state(pds.CCNSCC, b).NSCC(&s)
 		return &s
 	}},
-	{"credit", pds.CCStateLen, nil, func(b []byte) any {
+	{"credit", 8, nil, func(b []byte) any {
 		var s pds.CreditState
 		state(pds.CCCredit, b).Credit(&s)
 		return &s
 	}},
-	behind("nack", pds.NackLen, prologue(pds.TypeNACK, 0, 0), by[pds.Nack]),
+	behind("nack", pds.TypeNACK.HeaderLen(), prologue(pds.TypeNACK, 0, 0), by[pds.Nack]),
 	behind("control", pds.ControlLen, prologue(pds.TypeCP, 0, 0), by[pds.Control]),
 	behind("control_syn", pds.ControlLen, prologue(pds.TypeCP, 0, pds.FlagSYN), func(b []byte) any {
 		c := *by[pds.Control](b).(*pds.Control)
@@ -159,7 +159,7 @@ var pdsLayouts = []layout{
 
 // state is an acknowledgement with b as the congestion state.
 func state(t pds.CCType, b []byte) *pds.AckCC {
-	return &pds.AckCC{SACK: pds.SACK{CCType: t}, State: [pds.CCStateLen]byte(b)}
+	return &pds.AckCC{SACK: pds.SACK{CCType: t}, State: [8]byte(b)}
 }
 
 // tss reads a security header of either length.

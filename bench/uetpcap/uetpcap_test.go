@@ -98,7 +98,7 @@ func TestWriteThenPrint(t *testing.T) {
 	require.Equal(t, "0.000000000 10.0.0.1 > 10.0.0.2 ev=48879 dscp=8 ECT(0) RUD_REQ psn=5 clear=5 spdc=1 dpdc=2 UET_HDR_REQUEST_STD | "+
 		udpFrame(false).Request.String()+" | 4096 bytes", lines[0])
 	require.Contains(t, lines[1], "0.000000993 fd00::")
-	require.Contains(t, lines[1], "illegal: "+pds.ErrPDCID.Error())
+	require.Contains(t, lines[1], "illegal: pds: illegal field: PDCID zero")
 }
 
 // The trailer of a packet of which the capture has a part is not there to be checked; that

@@ -33,7 +33,7 @@ func TestAllocs(t *testing.T) {
 		s.OnSend(0, 33)
 		r.OnFrame(33)
 		r.OnDrain(33)
-		r.OnCCUpdate(s.VC(0).Consumed)
+		r.OnCCUpdate(s.VCs[0].Consumed)
 		s.OnCFUpdate(0, r.Freed)
 	})
 }

@@ -119,10 +119,6 @@ func (r *Rx) FCCL() uint16 {
 	return (r.ABR + uint16(min(MaxGrant, r.Buffer-r.Occupied))) & totalMask
 }
 
-// reinit restarts the accounting. Packets in the buffer stay there, so the
-// first limit is the space really free.
-func (r *Rx) reinit() { r.ABR, r.Overruns = 0, 0 }
-
 // Errors of [FlowControl.Decode].
 var (
 	ErrTruncated = errors.New("cbfc: flow control packet truncated")

@@ -68,7 +68,7 @@ func (p *Port) Reinit(now int64) {
 	for i := range p.lanes {
 		l := &p.lanes[i]
 		l.Tx = Tx{}
-		l.reinit()
+		l.ABR, l.Overruns = 0, 0 // packets in the buffer stay: the first limit is the space really free
 		l.sentAt, l.heardAt = now, now
 	}
 	p.bad, p.overrun = 0, false

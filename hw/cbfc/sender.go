@@ -27,9 +27,9 @@ func (v SenderVC) InUse() int64 { return int64((v.Consumed - v.Freed) & counterM
 // Sender is the sending side of a UE CBFC link: virtual channels under a shared
 // limit. Single writer.
 type Sender struct {
-	vcs   []SenderVC
-	inUse int64 // S_CU_p: the sum over the channels
-	limit int64 // S_CL_p, 0 for none, as [NewSender] was told
+	VCs   []SenderVC // to read
+	InUse int64      // S_CU_p, the credits in use by all channels; to read
+	limit int64      // S_CL_p, 0 for none, as [NewSender] was told
 }
 
 // NewSender returns a sender with a channel for each element of limits (S_CL,
@@ -43,33 +43,22 @@ func NewSender(limits []int64, portLimit int64) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sender{vcs: make([]SenderVC, len(limits)), limit: portLimit}
+	s := &Sender{VCs: make([]SenderVC, len(limits)), limit: portLimit}
 	for i, l := range limits {
 		if err := check.Range(ErrConfig, "limit", l, 0, counterMask); err != nil {
 			return nil, err
 		}
-		s.vcs[i].Limit = l
+		s.VCs[i].Limit = l
 	}
 	return s, nil
 }
 
-// VC returns channel vc as of now, or zeros for a number without a channel.
-func (s *Sender) VC(vc int) SenderVC {
-	if v := s.vc(vc); v != nil {
-		return *v
-	}
-	return SenderVC{}
-}
-
 func (s *Sender) vc(vc int) *SenderVC {
-	if uint(vc) >= uint(len(s.vcs)) {
+	if uint(vc) >= uint(len(s.VCs)) {
 		return nil
 	}
-	return &s.vcs[vc]
+	return &s.VCs[vc]
 }
-
-// InUse returns S_CU_p, the credits in use by all channels.
-func (s *Sender) InUse() int64 { return s.inUse }
 
 // CanSend reports whether a frame of the given cost may start on channel vc.
 //
@@ -77,7 +66,7 @@ func (s *Sender) InUse() int64 { return s.inUse }
 func (s *Sender) CanSend(vc int, credits int64) bool {
 	v := s.vc(vc)
 	return v != nil && credits >= 0 && credits <= v.Limit-v.InUse() &&
-		(s.limit == 0 || credits <= s.limit-s.inUse)
+		(s.limit == 0 || credits <= s.limit-s.InUse)
 }
 
 // OnSend counts a frame of the given cost as sent on channel vc. Only after
@@ -85,9 +74,9 @@ func (s *Sender) CanSend(vc int, credits int64) bool {
 //
 //uetcc:hot inlines
 func (s *Sender) OnSend(vc int, credits int64) {
-	v := &s.vcs[vc]
+	v := &s.VCs[vc]
 	v.Consumed = (v.Consumed + uint32(credits)) & counterMask
-	s.inUse += credits
+	s.InUse += credits
 }
 
 // OnCFUpdate takes the R_CF a CF_Update carries for channel vc. The value
@@ -104,7 +93,7 @@ func (s *Sender) OnCFUpdate(vc int, freed uint32) bool {
 	if d > v.InUse() {
 		return false
 	}
-	s.inUse -= d
+	s.InUse -= d
 	v.Freed = freed & counterMask
 	return true
 }
@@ -114,9 +103,9 @@ func (s *Sender) OnCFUpdate(vc int, freed uint32) bool {
 // outside of 0..2^20-1 counts as the nearest limit: the counters can tell no more
 // apart. A limit of 0 takes the channel out of service, whose queue must have drained.
 func (s *Sender) Up(vc int, start uint32, limit int64) {
-	s.inUse -= s.vcs[vc].InUse()
+	s.InUse -= s.VCs[vc].InUse()
 	limit = min(max(limit, 0), counterMask)
-	s.vcs[vc] = SenderVC{Consumed: start & counterMask, Freed: start & counterMask, Limit: limit}
+	s.VCs[vc] = SenderVC{Consumed: start & counterMask, Freed: start & counterMask, Limit: limit}
 }
 
 // Cost computes the credits of a frame. Both ends must use the same values.

@@ -18,7 +18,7 @@ func TestUEWorked(t *testing.T) {
 	var r Receiver
 	state := func(cc, cf, cu, rcc, rcf, may int64) {
 		t.Helper()
-		v := s.VC(0)
+		v := s.VCs[0]
 		require.Equal(t, []int64{cc, cf, cu, rcc, rcf, may}, []int64{int64(v.Consumed), int64(v.Freed),
 			v.InUse(), int64(r.Consumed), int64(r.Freed), v.Limit - v.InUse()})
 	}
@@ -34,7 +34,7 @@ func TestUEWorked(t *testing.T) {
 	state(34, 0, 34, 33, 33, 6)
 	require.True(t, s.OnCFUpdate(0, r.Freed))
 	state(34, 33, 1, 33, 33, 39)
-	require.EqualValues(t, 1, r.OnCCUpdate(s.VC(0).Consumed))
+	require.EqualValues(t, 1, r.OnCCUpdate(s.VCs[0].Consumed))
 	state(34, 33, 1, 34, 34, 39)
 	require.True(t, s.OnCFUpdate(0, r.Freed))
 	state(34, 34, 0, 34, 34, 40)
@@ -44,20 +44,19 @@ func TestUEWorked(t *testing.T) {
 func TestUEWrap(t *testing.T) {
 	s, _ := NewSender([]int64{40}, 40)
 	s.Up(0, 1<<20+1048570, 40)
-	require.EqualValues(t, 1048570, s.VC(0).Consumed)
+	require.EqualValues(t, 1048570, s.VCs[0].Consumed)
 	require.True(t, s.CanSend(0, 40), "both limits are reached")
 	s.OnSend(0, 33)
-	require.EqualValues(t, 27, s.VC(0).Consumed)
-	require.EqualValues(t, 33, s.VC(0).InUse())
-	require.EqualValues(t, 33, s.InUse())
-	require.Zero(t, s.VC(1))
+	require.EqualValues(t, 27, s.VCs[0].Consumed)
+	require.EqualValues(t, 33, s.VCs[0].InUse())
+	require.EqualValues(t, 33, s.InUse)
 	require.False(t, s.CanSend(1, 1))
 	require.False(t, s.CanSend(0, -1))
 	require.True(t, s.CanSend(0, 0))
 	s.Up(0, 0, 0)
-	require.Zero(t, s.InUse())
-	require.Zero(t, s.VC(0).Consumed)
-	require.Zero(t, s.VC(0).Limit)
+	require.Zero(t, s.InUse)
+	require.Zero(t, s.VCs[0].Consumed)
+	require.Zero(t, s.VCs[0].Limit)
 	require.False(t, s.CanSend(0, 1))
 
 	var r Receiver
@@ -74,18 +73,18 @@ func TestUEWrap(t *testing.T) {
 	s.Up(0, 27, 40)
 	s.OnSend(0, 1)
 	require.True(t, s.OnCFUpdate(0, 1<<20+28))
-	require.EqualValues(t, 28, s.VC(0).Freed)
+	require.EqualValues(t, 28, s.VCs[0].Freed)
 }
 
 // TestUEUpLimit: a limit beyond the counters' reach would have what is in use come round to 0.
 func TestUEUpLimit(t *testing.T) {
 	s, _ := NewSender([]int64{40}, 0)
 	s.Up(0, 0, 1<<21)
-	require.EqualValues(t, counterMask, s.VC(0).Limit)
+	require.EqualValues(t, counterMask, s.VCs[0].Limit)
 	s.OnSend(0, counterMask)
 	require.False(t, s.CanSend(0, 1))
 	s.Up(0, 0, -1)
-	require.Zero(t, s.VC(0).Limit)
+	require.Zero(t, s.VCs[0].Limit)
 }
 
 // TestUENoPortLimit: a port limit of 0 is none, and reads back as 0.
@@ -100,7 +99,7 @@ func TestUENoPortLimit(t *testing.T) {
 		require.True(t, s.CanSend(vc, counterMask))
 		s.OnSend(vc, counterMask)
 	}
-	require.EqualValues(t, maxVCs*counterMask, s.InUse())
+	require.EqualValues(t, maxVCs*counterMask, s.InUse)
 	require.Zero(t, s.limit)
 }
 
@@ -108,15 +107,15 @@ func TestUENoPortLimit(t *testing.T) {
 func TestUEForgedUpdate(t *testing.T) {
 	s, _ := NewSender([]int64{40}, 0)
 	s.OnSend(0, 10)
-	before := s.VC(0)
+	before := s.VCs[0]
 	require.False(t, s.OnCFUpdate(0, 11))
 	require.False(t, s.OnCFUpdate(0, counterMask))
 	require.False(t, s.OnCFUpdate(5, 1))
-	require.Equal(t, before, s.VC(0))
-	require.EqualValues(t, 10, s.InUse())
+	require.Equal(t, before, s.VCs[0])
+	require.EqualValues(t, 10, s.InUse)
 	require.True(t, s.OnCFUpdate(0, 4))
 	require.True(t, s.OnCFUpdate(0, 4), "a repeated update is harmless")
-	require.EqualValues(t, 6, s.InUse())
+	require.EqualValues(t, 6, s.InUse)
 }
 
 // TestUEOvertaking shows why a CC_Update stays in the frames' own stream:

@@ -127,7 +127,9 @@ func (c *Controller) Submit(now int64, r Request) error {
 	if q.n == c.cfg.Depth || c.untaken == len(c.done) {
 		return ErrFull
 	}
-	q.push(pending{r.Tag, r.Bytes, int(line / uint64(c.cfg.Channels) % uint64(c.cfg.Banks)), now})
+	bank := int(line / uint64(c.cfg.Channels) % uint64(c.cfg.Banks))
+	q.ring[(q.head+q.n)%len(q.ring)] = pending{r.Tag, r.Bytes, bank, now}
+	q.n++
 	c.occupied += r.Bytes
 	if !ch.busy {
 		ch.dispatch(&c.cfg, now)
@@ -226,29 +228,17 @@ func newChannel(c *Config) channel {
 	return ch
 }
 
-// push adds a request; the queue must not be full.
-func (q *queue) push(p pending) {
-	q.ring[(q.head+q.n)%len(q.ring)] = p
-	q.n++
-}
-
-// pop takes the oldest request; the queue must not be empty.
-func (q *queue) pop() pending {
-	p := q.ring[q.head]
-	q.head = (q.head + 1) % len(q.ring)
-	q.n--
-	return p
-}
-
 // dispatch starts a request on the channel, free at time now, if any request waits.
 func (ch *channel) dispatch(c *Config, now int64) {
 	who, start := ch.choose(now)
 	if who < 0 {
 		return
 	}
-	ch.cur = ch.queues[who].pop()
+	q := &ch.queues[who]
+	ch.cur = q.ring[q.head]
+	q.head, q.n = (q.head+1)%len(q.ring), q.n-1
 	ch.busy, ch.who, ch.turn, ch.start = true, who, (who+1)%len(ch.queues), start
-	ch.finish = deadline.After(start, transfer(ch.cur.bytes, c.Rate))
+	ch.finish = deadline.After(start, (ch.cur.bytes*1e9-1)/c.Rate+1) // rounded up
 	ch.banks[ch.cur.bank] = deadline.After(ch.finish, c.BankBusy)
 }
 
@@ -271,10 +261,6 @@ func (ch *channel) choose(now int64) (who int, start int64) {
 	}
 	return who, start
 }
-
-// transfer returns how long a channel of the given rate is busy with bytes, 1 to maxBytes,
-// rounded up.
-func transfer(bytes, rate int64) int64 { return (bytes*1e9-1)/rate + 1 }
 
 // Policy turns the bytes waiting in a memory controller into the penalty
 // (rcv_cwnd_pend) of a receiver's ACKs: from Low to High waiting bytes the penalty

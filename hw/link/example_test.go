@@ -56,7 +56,7 @@ func ExampleBDP() {
 // hop that the UET congestion chapters have.
 func ExampleCodeword() {
 	c := link.RS544
-	fmt.Println(c.DataBits(), c.Bits()-c.DataBits(), c.Bits())
+	fmt.Println(c.DataBits, c.Bits-c.DataBits, c.Bits)
 	fmt.Println(c.Accumulation(400e9), link.FECHopDelay)
 	// Output:
 	// 5140 300 5440

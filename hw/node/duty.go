@@ -37,8 +37,6 @@ const (
 	skipMost  = 64
 )
 
-func (d *duty) init() { d.back, d.timer = make(chan struct{}, 1), time.NewTimer(time.Hour) }
-
 // offer gives the turns away after a caller was told, if sensible, and reports whether.
 func (s *shard) offer() bool {
 	d := &s.duty

@@ -64,7 +64,8 @@ func Listen(address string, o Options) (*Node, error) {
 		s, err := newShard(n, p)
 		if err != nil {
 			for _, p := range ports[i:] {
-				n.discard(p)
+				_ = p.Close()
+				_ = p.Wait(0, false)
 			}
 			_ = n.Close()
 			return nil, err
@@ -86,12 +87,6 @@ func (n *Node) open() (ports []port.Port, err error) {
 		ports = append(ports, p)
 	}
 	return ports, err
-}
-
-// discard closes a port no shard owns.
-func (n *Node) discard(p port.Port) {
-	_ = p.Close()
-	_ = p.Wait(0, false)
 }
 
 // Addr is where peers reach the node.

@@ -111,7 +111,7 @@ func newShard(n *Node, p port.Port) (s *shard, err error) {
 		node: n, port: p, places: make(chan struct{}, n.options.Operations), zeros: make([]byte, 8192), armed: never,
 		slots: make([]slot, n.options.Operations), packets: make([]port.Packet, 0, 2*batch),
 	}
-	s.duty.init()
+	s.duty.back, s.duty.timer = make(chan struct{}, 1), time.NewTimer(time.Hour)
 	for i := len(s.slots); i > 0; i-- {
 		s.free = append(s.free, uint32(i-1))
 	}
@@ -300,9 +300,10 @@ func (s *shard) step() (came int, err error) {
 // exchange takes packets in. If nothing is released at once the answers wait for the next flush:
 // operations begun by callers of ended operations can go along.
 func (s *shard) exchange(now int64, packets []port.Packet) error {
+	self := s.node.scheme.fep(s.node.local)
 	for i := range packets {
 		p := &packets[i]
-		s.in[i] = uetcc.Datagram{Packet: p.Data, Src: s.node.scheme.fep(p.Peer), Dst: s.self(), CE: p.TOS&3 == 3}
+		s.in[i] = uetcc.Datagram{Packet: p.Data, Src: s.node.scheme.fep(p.Peer), Dst: self, CE: p.TOS&3 == 3}
 		s.silent.heard(p.Peer)
 	}
 	n := len(packets)
@@ -315,9 +316,6 @@ func (s *shard) exchange(now int64, packets []port.Packet) error {
 	}
 	return s.transmit(s.out[:out])
 }
-
-// self is the node's address for the endpoint.
-func (s *shard) self() pdc.Addr { return s.node.scheme.fep(s.node.local) }
 
 // flush sends all that may go, but no more at a time than peers can take from a socket.
 func (s *shard) flush(now int64) error {

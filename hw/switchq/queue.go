@@ -109,7 +109,13 @@ func (q *Queue) Oldest() (id uint32, ok bool) {
 // Touch reads the place of the next packet of class c, so the wait for memory overlaps
 // with other work. The result is meaningless: it keeps the compiler from dropping the
 // read.
-func (q *Queue) Touch(c Class) uint64 { return uint64(q.lane(c).behind()) }
+func (q *Queue) Touch(c Class) uint64 {
+	l := q.lane(c)
+	if len(l.buf) == 0 {
+		return 0
+	}
+	return uint64(l.buf[(l.head+l.n)&uint32(len(l.buf)-1)])
+}
 
 // Imbalance is the distance from the conservation laws of [Counters];
 // anything but 0, 0 is a bug in this package.
@@ -307,14 +313,6 @@ func (l *lane) oldest() (id uint32, ok bool) {
 		return 0, false
 	}
 	return l.buf[l.head&uint32(len(l.buf)-1)].packet().ID, true
-}
-
-// behind is the entry at the place of the next packet.
-func (l *lane) behind() entry {
-	if len(l.buf) == 0 {
-		return 0
-	}
-	return l.buf[(l.head+l.n)&uint32(len(l.buf)-1)]
 }
 
 // newest is the packet pushed last; the lane must not be empty.

@@ -13,7 +13,7 @@ import (
 // bytes and form f, and ends with the data, if any. With an unreadable response the message
 // fails. The consequences are in ev.
 //
-// Errors: [ErrStale]; then nothing has changed.
+// Errors: [ses.ErrStale]; then nothing has changed.
 //
 //uetcc:hot
 func (in *Initiator) RxRsp(now int64, p PacketHandle, f ses.Form, b []byte, ev *Event) (n int, err error) {
@@ -74,7 +74,7 @@ func (m *message) expected(w uint64) bool {
 // RxAck takes the news that n packets, with handles counting up from p, have been
 // acknowledged without a response, meaning success. The consequences are in ev.
 //
-// Errors: [ErrStale]; then nothing has changed.
+// Errors: [ses.ErrStale]; then nothing has changed.
 //
 //uetcc:hot
 func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error {
@@ -93,7 +93,7 @@ func (in *Initiator) RxAck(now int64, p PacketHandle, n uint32, ev *Event) error
 // direction, not in the answer to a packet. ev tells the place of the data. A return code of
 // failure fails the message.
 //
-// Errors: [ErrStale] when no such message waits for data, [ErrRange] when the data is not
+// Errors: [ses.ErrStale] when no such message waits for data, [ses.ErrRange] when the data is not
 // exactly the range asked for by a packet; then nothing has changed, and the data must not
 // be placed.
 func (in *Initiator) RxData(now int64, y *ses.Reply, ev *Event) error {
@@ -119,7 +119,7 @@ func (in *Initiator) RxData(now int64, y *ses.Reply, ev *Event) error {
 // could happen twice. A read with complete data does not fail: only the acknowledgement was
 // lost. The consequences are in ev.
 //
-// Errors: [ErrStale]; then nothing has changed.
+// Errors: [ses.ErrStale]; then nothing has changed.
 func (in *Initiator) Error(now int64, p PacketHandle, cause uint8, ev *Event) error {
 	return in.undelivered(now, p, failPDS, cause, ev)
 }
@@ -149,7 +149,7 @@ func (in *Initiator) undelivered(now int64, p PacketHandle, f failure, cause uin
 // Cancel gives a message up. Packets in flight are still waited for; the message ends with
 // [RCCancelled], unless failed before. The consequences are in ev.
 //
-// Errors: [ErrStale]; then nothing has changed.
+// Errors: [ses.ErrStale]; then nothing has changed.
 func (in *Initiator) Cancel(now int64, h ses.Handle, ev *Event) error {
 	return in.Deny(now, h, ses.RCCancelled, ev)
 }

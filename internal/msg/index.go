@@ -15,11 +15,7 @@ const (
 
 var kindOps = [...]uint64{ses.IndexMemory: kindMemoryOps, ses.IndexQueue: kindQueueOps, ses.IndexBoth: kindMemoryOps | kindQueueOps}
 
-// OpenIndex opens a resource index, enabled, and returns the generation required of
-// requests: the former life's plus 1. now is in nanoseconds.
-//
-// Errors: [ErrNotFound] for the process, [ErrRange], [ErrExists], [ErrHeldBack]
-// (closed and opened too often in too short a time).
+// OpenIndex opens a resource index, enabled, and returns the generation required of requests.
 func (t *Target) OpenIndex(now int64, process ses.Handle, ri ses.ResourceIndex, x ses.Index) (ses.Generation, error) {
 	e, _, err := t.entryOf(process, ri)
 	if err != nil {
@@ -38,12 +34,7 @@ func (t *Target) OpenIndex(now int64, process ses.Handle, ri ses.ResourceIndex, 
 	return e.gen, nil
 }
 
-// CloseIndex withdraws a resource index with regions and receive buffers. A late packet is
-// refused even after the index has been opened again, data still being read for a
-// rendezvous send is not placed, and a deferred send is asked for and then refused. The
-// cost grows with the number of regions.
-//
-// Errors: [ErrNotFound], [ErrRange].
+// CloseIndex withdraws a resource index with regions and receive buffers.
 func (t *Target) CloseIndex(now int64, process ses.Handle, ri ses.ResourceIndex) error {
 	e, n, err := t.validEntry(process, ri)
 	if err != nil {
@@ -64,10 +55,7 @@ func (t *Target) CloseIndex(now int64, process ses.Handle, ri ses.ResourceIndex)
 	return nil
 }
 
-// SetIndexState enables or disables an open resource index. A queue a ROD
-// send found empty is generation-disabled until SetIndexState enables the queue again.
-//
-// Errors: [ErrNotFound], [ErrRange].
+// SetIndexState enables or disables an open resource index.
 func (t *Target) SetIndexState(process ses.Handle, ri ses.ResourceIndex, s ses.IndexState) error {
 	e, _, err := t.validEntry(process, ri)
 	switch {
@@ -81,10 +69,7 @@ func (t *Target) SetIndexState(process ses.Handle, ri ses.ResourceIndex, s ses.I
 	return nil
 }
 
-// IndexState tells the state of a resource index: [IndexInvalid] if not open,
-// [IndexGenDisabled] also when a ROD send has found the queue empty.
-//
-// Errors: [ErrNotFound] for the process, [ErrRange].
+// IndexState tells the state of a resource index.
 func (t *Target) IndexState(process ses.Handle, ri ses.ResourceIndex) (ses.IndexState, error) {
 	e, _, err := t.entryOf(process, ri)
 	if err != nil {
@@ -93,12 +78,7 @@ func (t *Target) IndexState(process ses.Handle, ri ses.ResourceIndex) (ses.Index
 	return e.state, nil
 }
 
-// Renew moves an open resource index to its next generation, so packets of the old
-// generation are refused from here on, and returns the new generation. now is in
-// nanoseconds.
-//
-// Errors: [ErrNotFound], [ErrRange], [ErrHeldBack] (renewed more than 120 times
-// in a Hold, after a burst of 128).
+// Renew moves an open resource index to its next generation, and returns that.
 func (t *Target) Renew(now int64, process ses.Handle, ri ses.ResourceIndex) (ses.Generation, error) {
 	e, _, err := t.validEntry(process, ri)
 	if err != nil {
@@ -166,9 +146,6 @@ func (t *Target) validEntry(process ses.Handle, ri ses.ResourceIndex) (*entry, u
 }
 
 // Register opens memory under a key of a resource index.
-//
-// Errors: [ErrNotFound], [ErrRange] (an end beyond 2^64, an invalid job),
-// [ErrExists] (the key), [ErrFull].
 func (t *Target) Register(process ses.Handle, ri ses.ResourceIndex, r ses.Region) (ses.Handle, error) {
 	e, n, err := t.validEntry(process, ri)
 	switch {
@@ -189,10 +166,7 @@ func (t *Target) Register(process ses.Handle, ri ses.ResourceIndex, r ses.Region
 	return t.regionSlots.handle(i), nil
 }
 
-// Withdraw closes a region. Packets for it are refused from now on, also for
-// messages half way.
-//
-// Errors: [ErrNotFound].
+// Withdraw closes a region.
 func (t *Target) Withdraw(h ses.Handle) error {
 	i, ok := t.regionSlots.at(h)
 	if !ok {
@@ -217,8 +191,6 @@ func pairOf(p ses.Process) pair {
 }
 
 // AddProcess makes a process addressable.
-//
-// Errors: [ErrRange], [ErrExists], [ErrFull].
 func (t *Target) AddProcess(p ses.Process) (ses.Handle, error) {
 	if p.Job>>24 != 0 || p.PID>>12 != 0 {
 		return 0, ses.ErrRange
@@ -247,10 +219,7 @@ func (t *Target) useJob(p ses.Process) {
 	t.jobUse[j]++
 }
 
-// RemoveProcess closes all resource indices of a process and forgets the
-// process. Each index costs a look at every region.
-//
-// Errors: [ErrNotFound].
+// RemoveProcess closes all resource indices of a process and forgets the process.
 func (t *Target) RemoveProcess(now int64, process ses.Handle) error {
 	i, ok := t.processSlots.at(process)
 	if !ok {

@@ -18,17 +18,11 @@ import (
 type InitiatorConfig struct {
 	MTU      uint32 // payload bytes of a full packet: 1024, 2048, 4096 or 8192
 	Messages int    // messages in progress at a time, at most 65535
-	// Retries is how often a message is sent again after RC_NO_MATCH or
-	// RC_DISABLED_GEN, and how often after RC_BAD_GENERATION. 0 means 5, the
-	// most is 50.
-	Retries int
-	// Backoff is the wait before the first retry of an unmatched message,
-	// nanoseconds; each further retry doubles the wait. 0 means 50 ms.
-	Backoff int64
 
-	// SwapBoth has the request_length of a compare and swap count both operands in full, 32
-	// bytes, as the reference provider does. Otherwise request_length counts a single operand.
-	// A [Target] takes both forms.
+	// As in the root package's Config. Retries follow RC_NO_MATCH and RC_DISABLED_GEN, and as many
+	// RC_BAD_GENERATION.
+	Retries  int
+	Backoff  int64
 	SwapBoth bool
 }
 
@@ -71,7 +65,7 @@ type Initiator struct {
 // packet. Such responses are matched by handle all the same.
 func (in *Initiator) Mismatched() uint64 { return in.mismatched }
 
-// NewInitiator returns an initiator without messages. Errors wrap [ErrConfig].
+// NewInitiator returns an initiator without messages. Errors wrap [ses.ErrConfig].
 func NewInitiator(c InitiatorConfig) (*Initiator, error) {
 	if err := validateInitiator(&c); err != nil {
 		return nil, err
@@ -116,7 +110,7 @@ func (in *Initiator) list(id ses.MessageID) *uint16 { return &in.ids[int(id)&(le
 
 // Start begins a message; [Initiator.Next] gives its packets.
 //
-// Errors: [ErrFull], and errors of [Operation.Validate].
+// Errors: [ses.ErrFull], and errors of [Operation.Validate].
 func (in *Initiator) Start(o *Operation) (ses.Handle, error) {
 	if err := o.Validate(in.mtu); err != nil {
 		return 0, err
@@ -157,7 +151,7 @@ func (in *Initiator) take() *message {
 type Whole message
 
 // Whole begins a message that [Operation.Validate] takes, with nothing to come but its packet, which the
-// PDS has taken: [Initiator.Start] and [Initiator.Handed] in one. The result is nil for [ErrFull].
+// PDS has taken: [Initiator.Start] and [Initiator.Handed] in one. The result is nil for [ses.ErrFull].
 //
 //uetcc:hot
 func (in *Initiator) Whole(mode ses.Mode, length uint32, cookie uint64) *Whole {
@@ -300,7 +294,7 @@ func (in *Initiator) Next(now int64, h ses.Handle, q *TxReq) (alike uint32) {
 }
 
 // Handed says the PDS has taken n of the packets described by [Initiator.Next]: answers are
-// now waited for. The error is [ErrStale], also for a larger n than described; then nothing
+// now waited for. The error is [ses.ErrStale], also for a larger n than described; then nothing
 // has changed.
 //
 //uetcc:hot

@@ -59,8 +59,8 @@ func (m *message) bearToken(target uint32) {
 // SetSource sets the place for the target's read of the rest of a rendezvous send. Call
 // SetSource before the first packet is handed over. x.EagerLength is ignored.
 //
-// Errors: [ErrStale], also when the message is not a rendezvous send or has begun;
-// [ErrRange] for a field wider than on the wire.
+// Errors: [ses.ErrStale], also when the message is not a rendezvous send or has begun;
+// [ses.ErrRange] for a field wider than on the wire.
 func (in *Initiator) SetSource(h ses.Handle, x ses.Rendezvous) error {
 	m := in.of(h)
 	switch {
@@ -79,7 +79,7 @@ func (in *Initiator) SetSource(h ses.Handle, x ses.Rendezvous) error {
 // Lent reports n bytes of a rendezvous send read by the target and arrived. The message is
 // over when all bytes wanted by the target have arrived. The consequences are in ev.
 //
-// Errors: [ErrStale], also when the message is no rendezvous send; [ErrRange] when n is
+// Errors: [ses.ErrStale], also when the message is no rendezvous send; [ses.ErrRange] when n is
 // more than the rest. Then nothing has changed.
 func (in *Initiator) Lent(now int64, h ses.Handle, n uint32, ev *Event) error {
 	m := in.of(h)
@@ -109,7 +109,7 @@ func (in *Initiator) Reread(h ses.Handle) {
 // consequences are in ev. Ready to restart may overtake the refusal of the send. The caller
 // has to check that r comes from the message's destination.
 //
-// Errors: [ErrStale] when r names no deferrable send in progress, or has a buffer_offset:
+// Errors: [ses.ErrStale] when r names no deferrable send in progress, or has a buffer_offset:
 // the target has a part of the send, and no public source defines the restart then. Nothing
 // has changed.
 func (in *Initiator) Restart(now int64, r *ses.Request, ev *Event) error {

@@ -40,7 +40,7 @@ type Operation struct {
 }
 
 // Validate reports an operation impossible to send with the MTU:
-// [ErrOperation], [ErrTooLong], or [ErrRange] for a field wider than on the wire.
+// [ses.ErrOperation], [ses.ErrTooLong], or [ses.ErrRange] for a field wider than on the wire.
 func (o *Operation) Validate(mtu uint32) error {
 	switch {
 	case !among(o.Opcode, opsInitiator) || !carries(o.Mode, o.Opcode):

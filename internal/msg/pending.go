@@ -235,7 +235,7 @@ func (t *Target) dropPull(r *ses.Request, peer uint64) {
 
 // Lend opens a region of a process for the read of a rendezvous send. x is the region for
 // the send's header, except for the length. absolute is the addressing of the send; the
-// read addresses in the same way. Errors as with [Target.Register]; [ErrRange] also when
+// read addresses in the same way. Errors as with [Target.Register]; [ses.ErrRange] also when
 // the process cannot be addressed in the given way.
 func (t *Target) Lend(process ses.Handle, ri ses.ResourceIndex, absolute bool, g ses.Region) (x ses.Rendezvous, h ses.Handle, err error) {
 	i, ok := t.processSlots.at(process)

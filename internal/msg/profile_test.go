@@ -37,7 +37,7 @@ func TestProfiles(t *testing.T) {
 
 // An operation outside of the profile is refused with UNSUPPORTED_OP before anything is looked up.
 func TestProfileRefusesTheRest(t *testing.T) {
-	for p, want := range map[ses.Profile]ses.Check{ses.ProfileAIBase: step.Opcode, ses.ProfileAIFull: ses.CheckNone} {
+	for p, want := range map[ses.Profile]ses.Check{ses.ProfileAIBase: step.Opcode, ses.ProfileAIFull: step.None} {
 		s := newQueueTarget(t)
 		s.post(ses.Receive{Length: 16384, Match: 5})
 		s.ops = profileOps[p] & opsTarget

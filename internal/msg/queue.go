@@ -7,11 +7,7 @@ import (
 	"github.com/uetcc/uetcc/ses"
 )
 
-// PostReceive appends a buffer to a receive queue. If a deferred send waits for such a
-// buffer, the buffer is kept for the send, and [Target.Errand] has an errand. A queue a
-// ROD send has found empty takes sends again only after [Target.SetIndexState].
-//
-// Errors: [ErrNotFound], [ErrRange] (not a queue, an end beyond 2^64), [ErrFull].
+// PostReceive appends a buffer to a receive queue, or keeps it for a deferred send: [Target.Errand] has an errand then.
 func (t *Target) PostReceive(process ses.Handle, ri ses.ResourceIndex, r ses.Receive) (ses.Handle, error) {
 	e, n, err := t.validEntry(process, ri)
 	switch {
@@ -31,8 +27,6 @@ func (t *Target) PostReceive(process ses.Handle, ri ses.ResourceIndex, r ses.Rec
 }
 
 // CancelReceive takes back a buffer without a matched message.
-//
-// Errors: [ErrNotFound].
 func (t *Target) CancelReceive(h ses.Handle) error {
 	i, ok := t.recvSlots.at(h)
 	if !ok || t.receives[i].kept {

@@ -120,7 +120,7 @@ func TestQueueTruncates(t *testing.T) {
 	want := []uint32{4096, 904, 0, 0}
 	for i := range uint32(4) {
 		d := s.send(i, tagged(0))
-		require.Equal(t, ses.CheckNone, d.Check)
+		require.Equal(t, step.None, d.Check)
 		require.Equal(t, want[i], d.Length)
 		require.Equal(t, ses.ResponseExplicit, d.Response.Opcode)
 		require.Equal(t, ses.RCOK, d.Response.ReturnCode)
@@ -158,7 +158,7 @@ func TestQueueBufferWithoutRoom(t *testing.T) {
 		r.Flags |= ses.FlagEOM
 		r.RequestLength, a.Payload, r.MessageID = 0, 0, 2
 	})
-	require.Equal(t, ses.CheckNone, d.Check, "an empty message fits")
+	require.Equal(t, step.None, d.Check, "an empty message fits")
 	require.Equal(t, uint64(6), d.Cookie)
 }
 

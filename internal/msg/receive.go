@@ -84,7 +84,7 @@ func (t *Target) whole(r *ses.Request, a *Arrival, d *Decision) {
 func (t *Target) fragment(r *ses.Request, a *Arrival, d *Decision) {
 	m := t.find(r, a.Peer)
 	if m != nil && m.code != ses.RCNull {
-		d.refuse(ses.CheckSticky, m.code)
+		d.refuse(step.Sticky, m.code)
 		d.Response.Generation, d.Response.List = m.gen, m.list
 		t.failed(r, a, m)
 		return
@@ -92,12 +92,12 @@ func (t *Target) fragment(r *ses.Request, a *Arrival, d *Decision) {
 	var p plan
 	why, code := t.check(r, a, m, &p)
 	fresh := m == nil
-	if fresh && why != ses.CheckRecord {
+	if fresh && why != step.Record {
 		// A failure needs a record, too: without a record the message's remaining packets
 		// would pass, and wait for the failed packet for ever.
 		var ok bool
 		if m, ok = t.open(headOf(r), carried(r), a.Peer); !ok {
-			*d = Decision{Check: ses.CheckRecord, NACK: true}
+			*d = Decision{Check: step.Record, NACK: true}
 			return
 		}
 		m.base, m.cookie, m.limit, m.region = p.base, p.cookie, p.limit, p.region
@@ -166,8 +166,8 @@ func (t *Target) commit(r *ses.Request, d *Decision, p *plan) {
 // later message overtakes, unless the send's job is not admitted; a buffer without room is
 // used up by the matching message.
 func (t *Target) refused(r *ses.Request, a *Arrival, d *Decision, p *plan) {
-	if d.Check == ses.CheckRecord { // the PDS refuses the packet, which comes again
-		*d = Decision{Check: ses.CheckRecord, NACK: true}
+	if d.Check == step.Record { // the PDS refuses the packet, which comes again
+		*d = Decision{Check: step.Record, NACK: true}
 		return
 	}
 	code := d.Response.ReturnCode
@@ -220,7 +220,7 @@ func (t *Target) abandon(r *ses.Request, a *Arrival, d *Decision) {
 // [RCATInvalid] to [RCAMOFPInexact]. The whole message fails.
 func (t *Target) Fail(r *ses.Request, a Arrival, code ses.ReturnCode, d *Decision) {
 	*d = Decision{Cookie: d.Cookie}
-	d.refuse(ses.CheckHost, code)
+	d.refuse(step.Host, code)
 	d.Response.MessageID, d.Response.JobID, d.Response.Generation = r.MessageID, r.JobID, r.Generation
 	if a.Mode == ses.ModeUUD {
 		d.Guaranteed = false
@@ -251,7 +251,7 @@ type Arrival struct {
 // to the PDS, ses_pds_tx_rsp of specification table 3-27.
 type Decision struct {
 	Action   ses.Action
-	Check    ses.Check // the failed check, CheckNone for success
+	Check    ses.Check // the failed check, 0 for success
 	Complete bool      // the packet completes the message
 	// Guaranteed asks the PDS to keep the response until seen by the initiator (gtd_del).
 	Guaranteed bool

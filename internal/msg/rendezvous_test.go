@@ -187,7 +187,7 @@ func TestRendezvousSendRefusals(t *testing.T) {
 	require.EqualValues(t, 100, q.Rendezvous.EagerLength)
 
 	s.Receive(&r, Arrival{Payload: payload}, &d)
-	require.Equal(t, ses.CheckNone, d.Check)
+	require.Equal(t, step.None, d.Check)
 	s.post(ses.Receive{Length: 30000, Match: 5})
 	r.MessageID++
 	s.Receive(&r, Arrival{Payload: payload}, &d)
@@ -197,7 +197,7 @@ func TestRendezvousSendRefusals(t *testing.T) {
 	require.True(t, s.Errand(&x))
 	s.ErrandDone(x.Handle, ses.StatusFailed)
 	s.Receive(&r, Arrival{Payload: payload}, &d)
-	require.Equal(t, ses.CheckNone, d.Check)
+	require.Equal(t, step.None, d.Check)
 	require.True(t, s.Errand(&x))
 	s.ErrandDone(x.Handle, ses.StatusOK)
 	r.Rendezvous.EagerLength, r.MessageID = 0, 9
@@ -228,7 +228,7 @@ func TestRendezvousSendValidationOrder(t *testing.T) {
 		require.False(t, d.NACK)
 		q.Rendezvous.EagerLength = 5000
 		s.Receive(&q, Arrival{Payload: payload}, &d)
-		require.Equal(t, ses.CheckSticky, d.Check, "the message has failed")
+		require.Equal(t, step.Sticky, d.Check, "the message has failed")
 		require.Equal(t, 1, s.Messages())
 		s.ClosePeer(0, nil)
 	}
@@ -242,7 +242,7 @@ func TestRendezvousSendValidationOrder(t *testing.T) {
 	short := r
 	short.RequestLength = 5000
 	s.Receive(&short, Arrival{Payload: payload}, &d)
-	require.Equal(t, ses.CheckNone, d.Check, "nothing is left to read")
+	require.Equal(t, step.None, d.Check, "nothing is left to read")
 }
 
 // No buffer: all of a rendezvous send comes again, as of any send.

@@ -35,7 +35,8 @@ func validateTarget(c *ses.TargetConfig) error {
 }
 
 // A Target is the receiving side of a FEP: the processes to address, the open memory, and the
-// messages in progress. Single writer.
+// messages in progress. Single writer. The root package's Target says more of the
+// methods that it has too, and names the errors.
 type Target struct {
 	mtu         uint32
 	ops         uint64 // opcodes that are offered, a bit each
@@ -77,7 +78,7 @@ type Target struct {
 	waits         list.Links[uint32] // of both
 }
 
-// NewTarget returns a target without processes. Errors wrap [ErrConfig].
+// NewTarget returns a target without processes. Errors wrap [ses.ErrConfig].
 func NewTarget(c ses.TargetConfig) (*Target, error) {
 	if err := validateTarget(&c); err != nil {
 		return nil, err

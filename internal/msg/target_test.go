@@ -229,7 +229,7 @@ func TestTargetBadGenerationNamesCurrentOne(t *testing.T) {
 // Row 17.
 func TestTargetRefusesOtherRegionWithinMessage(t *testing.T) {
 	s := newWalkTarget(t)
-	require.Equal(t, ses.CheckNone, s.send(0).Check)
+	require.Equal(t, step.None, s.send(0).Check)
 	require.NoError(t, s.Withdraw(s.region))
 	_, err := s.Register(s.ep, walkIndex, ses.Region{Base: 0x1000, Length: walkLength, Key: walkKey, Job: walkJob, Rights: ses.RightWrite})
 	require.NoError(t, err)
@@ -270,17 +270,17 @@ func TestTargetProcessGoneInMidMessage(t *testing.T) {
 func TestTargetRecordsExhausted(t *testing.T) {
 	s := newWalkTarget(t) // of 8 records, half of which one peer may have
 	for id := range ses.MessageID(4) {
-		require.Equal(t, ses.CheckNone, s.send(0, func(r *ses.Request, _ *Arrival) { r.MessageID = id + 1 }).Check)
+		require.Equal(t, step.None, s.send(0, func(r *ses.Request, _ *Arrival) { r.MessageID = id + 1 }).Check)
 	}
 	fifth := func(r *ses.Request, _ *Arrival) { r.MessageID = 5 }
-	require.Equal(t, Decision{NACK: true, Check: ses.CheckRecord}, s.send(0, fifth))
-	require.Equal(t, Decision{NACK: true, Check: ses.CheckRecord}, s.send(0, fifth, func(r *ses.Request, _ *Arrival) { r.Key++ }),
+	require.Equal(t, Decision{NACK: true, Check: step.Record}, s.send(0, fifth))
+	require.Equal(t, Decision{NACK: true, Check: step.Record}, s.send(0, fifth, func(r *ses.Request, _ *Arrival) { r.Key++ }),
 		"a failure has to be remembered, too")
 	lost := 0
 	s.ClosePeer(walkPeer, func(uint64) { lost++ })
 	require.Equal(t, 4, lost)
 	require.Zero(t, s.Messages())
-	require.Equal(t, ses.CheckNone, s.send(0, fifth).Check, "the packet comes again and finds room")
+	require.Equal(t, step.None, s.send(0, fifth).Check, "the packet comes again and finds room")
 }
 
 // Who begins messages and ends none gets half of the records that are left.
@@ -298,7 +298,7 @@ func TestTargetRecordsAreShared(t *testing.T) {
 	require.Equal(t, [4]int{4, 2, 1, 1}, got)
 	s.ClosePeer(1, nil)
 	d := s.send(0, func(r *ses.Request, a *Arrival) { r.MessageID, a.Peer = 10, 2 })
-	require.Equal(t, ses.CheckNone, d.Check, "what one gives back another may have")
+	require.Equal(t, step.None, d.Check, "what one gives back another may have")
 }
 
 // Of its share of the records a peer keeps the last for a packet that nothing is missing before.
@@ -310,12 +310,12 @@ func TestTargetKeepsTheLastRecordOfAShare(t *testing.T) {
 	}
 	for id := range ses.MessageID(3) {
 		require.False(t, s.Scarce(a.Peer))
-		require.Equal(t, ses.CheckNone, begin(id+1))
+		require.Equal(t, step.None, begin(id+1))
 	}
 	require.True(t, s.Scarce(a.Peer))
 	require.False(t, s.Scarce(a.Peer+1), "others have theirs")
-	require.Equal(t, ses.CheckNone, begin(4))
-	require.Equal(t, ses.CheckRecord, begin(5))
+	require.Equal(t, step.None, begin(4))
+	require.Equal(t, step.Record, begin(5))
 }
 
 // Which packets have to leave the last record to others, if one before them is missing.
@@ -331,7 +331,7 @@ func TestTargetOpens(t *testing.T) {
 	_, a := walkPacket(0)
 	for peer := range uint64(6) {
 		require.False(t, s.Scarce(a.Peer+7))
-		require.Equal(t, ses.CheckNone, s.send(0, func(_ *ses.Request, a *Arrival) { a.Peer += peer }).Check)
+		require.Equal(t, step.None, s.send(0, func(_ *ses.Request, a *Arrival) { a.Peer += peer }).Check)
 	}
 	require.True(t, s.Scarce(a.Peer+7))
 	require.False(t, opens(none), "it has a record")
@@ -374,7 +374,7 @@ func TestTargetClosePeerLeavesOthers(t *testing.T) {
 			require.Equal(t, ses.ActionAbort, s.send(1, request, func(r *ses.Request, _ *Arrival) { r.Opcode, r.Flags = ses.OpcodeMsgError, r.Flags|ses.FlagEOM }).Action)
 			delete(live, k)
 		default:
-			live[k] = s.send(0, request).Check == ses.CheckNone
+			live[k] = s.send(0, request).Check == step.None
 			if !live[k] {
 				delete(live, k)
 			}
@@ -391,11 +391,11 @@ func TestTargetHostFailure(t *testing.T) {
 	s.Receive(&r, a, &d)
 	s.Fail(&r, a, ses.RCHostPoisoned, &d)
 	require.Equal(t, ses.ActionAbort, d.Action)
-	require.Equal(t, ses.CheckHost, d.Check)
+	require.Equal(t, step.Host, d.Check)
 	require.Equal(t, ses.RCHostPoisoned, d.Response.ReturnCode)
 	for _, i := range []uint32{0, 2, 3} {
 		d := s.send(i)
-		require.Equal(t, ses.CheckSticky, d.Check)
+		require.Equal(t, step.Sticky, d.Check)
 		require.Equal(t, ses.RCHostPoisoned, d.Response.ReturnCode)
 	}
 	require.Zero(t, s.Messages())
@@ -413,7 +413,7 @@ func TestTargetErrorIsSticky(t *testing.T) {
 			})
 			require.Equal(t, ses.RCBadMKey, d.Response.ReturnCode)
 			require.Equal(t, ses.ActionNone, d.Action)
-			require.Equal(t, n > 0, d.Check == ses.CheckSticky)
+			require.Equal(t, n > 0, d.Check == step.Sticky)
 		}
 		require.Zero(t, s.Messages())
 	}
@@ -425,9 +425,9 @@ func TestTargetCountsNoBytesThatAreNotThere(t *testing.T) {
 	s := newWalkTarget(t)
 	require.Equal(t, step.Lengths, s.send(0, func(_ *ses.Request, a *Arrival) { a.Payload-- }).Check)
 	for i := range uint32(3) {
-		require.Equal(t, ses.CheckSticky, s.send(1+i).Check)
+		require.Equal(t, step.Sticky, s.send(1+i).Check)
 	}
-	require.Equal(t, ses.CheckSticky, s.send(0).Check)
+	require.Equal(t, step.Sticky, s.send(0).Check)
 	require.Zero(t, s.Messages())
 }
 
@@ -451,7 +451,7 @@ func TestTargetKeyWithdrawnInMidMessage(t *testing.T) {
 	require.Equal(t, ses.ActionAbort, d.Action, "the message was good so far")
 	require.Equal(t, uint64(7), d.Cookie)
 	d = s.send(1, func(r *ses.Request, _ *Arrival) { r.Generation = 2 })
-	require.Equal(t, ses.CheckSticky, d.Check)
+	require.Equal(t, step.Sticky, d.Check)
 	require.Equal(t, 1, s.Messages())
 	d = s.send(3, func(r *ses.Request, _ *Arrival) { r.Opcode, r.RequestLength = ses.OpcodeMsgError, 0 })
 	require.Equal(t, ses.RCOK, d.Response.ReturnCode)
@@ -497,7 +497,7 @@ func TestTargetRefusesMoreBytesThanTheMessageHas(t *testing.T) {
 	s := newWalkTarget(t)
 	short := func(r *ses.Request, _ *Arrival) { r.RequestLength, r.MessageOffset, r.PayloadLength = 8205, 8000, 100 }
 	for range 82 {
-		require.Equal(t, ses.CheckNone, s.send(1, short).Check)
+		require.Equal(t, step.None, s.send(1, short).Check)
 	}
 	require.Equal(t, step.Lengths, s.send(1, short).Check)
 }
@@ -509,7 +509,7 @@ func TestTargetLengths(t *testing.T) {
 			r.Flags |= ses.FlagEOM
 			r.RequestLength, a.Payload = n, int(n)
 		})
-		require.Equal(t, ses.CheckNone, d.Check)
+		require.Equal(t, step.None, d.Check)
 		require.True(t, d.Complete)
 		require.Equal(t, n, d.Length)
 		require.Equal(t, n, d.Response.ModifiedLength)
@@ -518,7 +518,7 @@ func TestTargetLengths(t *testing.T) {
 	d := s.send(0, func(r *ses.Request, a *Arrival) { r.Flags |= ses.FlagEOM; r.RequestLength, a.Payload = 4097, 4097 })
 	require.Equal(t, step.Lengths, d.Check, "MTU+1 is two packets")
 	d = s.send(0, func(r *ses.Request, _ *Arrival) { r.RequestLength = 4097; r.MessageID = 2 })
-	require.Equal(t, ses.CheckNone, d.Check)
+	require.Equal(t, step.None, d.Check)
 	d = s.send(3, func(r *ses.Request, _ *Arrival) {
 		r.RequestLength, r.MessageOffset, r.PayloadLength, r.MessageID = 4097, 4096, 1, 2
 	})
@@ -569,7 +569,7 @@ func TestTargetMaximumLength(t *testing.T) {
 	d := s.send(3, func(r *ses.Request, a *Arrival) {
 		r.RequestLength, r.MessageOffset, r.PayloadLength = length, last, uint16(length-last)
 	})
-	require.Equal(t, ses.CheckNone, d.Check)
+	require.Equal(t, step.None, d.Check)
 	require.Equal(t, uint64(math.MaxUint64-math.MaxUint32+1)+uint64(last), d.Address)
 }
 
@@ -705,7 +705,7 @@ func TestTargetAbsoluteAddress(t *testing.T) {
 	abs := func(r *ses.Request, a *Arrival) {
 		r.Flags, r.PIDonFEP, r.Index, r.Generation, r.Key, r.RequestLength = flagsOnly, 9, 3, gen, 1, 4096
 	}
-	require.Equal(t, ses.CheckNone, s.send(0, abs).Check)
+	require.Equal(t, step.None, s.send(0, abs).Check)
 	d := s.send(0, abs, func(r *ses.Request, _ *Arrival) { r.JobID = 77 })
 	require.Equal(t, step.JobAllowed, d.Check, "an unknown job is only not authorised")
 	d = s.send(0, abs, func(r *ses.Request, _ *Arrival) { r.Flags |= ses.FlagRel })
@@ -717,7 +717,7 @@ func TestTargetNoOp(t *testing.T) {
 	d := s.send(0, func(r *ses.Request, a *Arrival) {
 		r.Opcode, r.Flags, r.RequestLength, a.Payload = ses.OpcodeNoOp, flagsOnly, 0, 0
 	})
-	require.Equal(t, ses.CheckNone, d.Check)
+	require.Equal(t, step.None, d.Check)
 	require.Equal(t, ses.ActionNone, d.Action)
 	require.Equal(t, step.Lengths, s.send(0, func(r *ses.Request, _ *Arrival) { r.Opcode = ses.OpcodeNoOp }).Check)
 }
@@ -763,7 +763,7 @@ func TestTargetAllocs(t *testing.T) {
 		for i := range fail {
 			s.Receive(&fail[i], a, &d)
 		}
-		if d.Check != ses.CheckSticky || s.Messages() != 0 {
+		if d.Check != step.Sticky || s.Messages() != 0 {
 			panic("not refused")
 		}
 	})

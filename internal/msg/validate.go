@@ -42,7 +42,7 @@ func (t *Target) check(r *ses.Request, a *Arrival, m *Record, p *plan) (ses.Chec
 		if !r.Flags.Has(flagsOnly) {
 			return step.Lengths, ses.RCOpViolation
 		}
-		return ses.CheckNone, ses.RCOK
+		return step.None, ses.RCOK
 	}
 	if why, code := t.locate(r, m, p); code != ses.RCOK {
 		return why, code
@@ -89,7 +89,7 @@ func (t *Target) locate(r *ses.Request, m *Record, p *plan) (ses.Check, ses.Retu
 	case m != nil && m.head.opcode() != r.Opcode:
 		return step.SameBuffer, ses.RCPermViolation
 	}
-	return ses.CheckNone, ses.RCOK
+	return step.None, ses.RCOK
 }
 
 // notFound returns the error of an address without a process.
@@ -159,7 +159,7 @@ func (t *Target) checkMemory(r *ses.Request, mode ses.Mode, m *Record, p *plan) 
 	case r.Opcode.IsAtomic():
 		return t.checkAtomic(r, p)
 	}
-	return ses.CheckNone, ses.RCOK
+	return step.None, ses.RCOK
 }
 
 // check returns the reason against r, or part x of the message, in the region: the checks
@@ -178,7 +178,7 @@ func (g *region) check(r *ses.Request, x extent) (ses.Check, ses.ReturnCode) {
 	case uint64(x.off)+uint64(x.n) > g.Length-r.BufferOffset:
 		return step.PacketEnd, ses.RCBadAddr
 	}
-	return ses.CheckNone, ses.RCOK
+	return step.None, ses.RCOK
 }
 
 func rightFor(o ses.Opcode) ses.Rights {
@@ -214,9 +214,9 @@ func (t *Target) checkQueue(r *ses.Request, a *Arrival, m *Record, p *plan) (ses
 	case r.Opcode.IsAtomic():
 		return t.checkTaggedAtomic(r, b, p)
 	case r.Opcode.IsRendezvous() && !t.pullable(r, a, p):
-		return ses.CheckRecord, ses.RCNull
+		return step.Record, ses.RCNull
 	}
-	return ses.CheckNone, ses.RCOK
+	return step.None, ses.RCOK
 }
 
 // bufferFor plans for a new message with the matching receive buffer, nil if none.
@@ -257,7 +257,7 @@ func (t *Target) checkAtomic(r *ses.Request, p *plan) (ses.Check, ses.ReturnCode
 	case p.base%uint64(size) != 0:
 		return step.Atomic, ses.RCAMOUnaligned
 	}
-	return ses.CheckNone, ses.RCOK
+	return step.None, ses.RCOK
 }
 
 // defined reports whether the operation is defined for the type: operations on bits are for

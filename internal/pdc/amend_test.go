@@ -175,7 +175,7 @@ func TestAmendTakesThePlaceOfAnother(t *testing.T) {
 	others := g.send(g.a)
 	give(others[0], guaranteed) // the third
 	give(others[1], guaranteed) // and that of its own
-	c := pds.Control{Ctl: pds.CtlClearCmd, SPDCID: q.SPDCID, DPDCID: r.ID.PDC.ID(), Payload: pds.PSNPayload(last.PSN)}
+	c := pds.Control{Ctl: pds.CtlClearCmd, SPDCID: q.SPDCID, DPDCID: r.ID.PDC.ID(), Payload: pds.Payload(last.PSN)}
 	g.give(wire{from: g.a, b: c.AppendTo(nil)})
 	give(ws[2], Response{})
 	g.b.later = true

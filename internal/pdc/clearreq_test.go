@@ -185,7 +185,7 @@ func TestAskedToClearWhatItHasNotSeen(t *testing.T) {
 		}
 		require.Len(t, g.giveAll(ws), 1, "lost, too")
 		require.Empty(t, g.a.take(EventResponse))
-		early := pds.Control{Ctl: pds.CtlClearCmd, Payload: pds.PSNPayload(g.info(g.a).Base - 1)}
+		early := pds.Control{Ctl: pds.CtlClearCmd, Payload: pds.Payload(g.info(g.a).Base - 1)}
 		_, answer := g.give(g.control(g.a, early))
 		require.Empty(t, answer, "nobody has asked")
 		g.wait((clearReqWait + 1) * ms)

@@ -56,12 +56,12 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 	case pds.CtlACKReq:
 		return m.reply.question(now, p, b, uint16(c.Payload), out, r)
 	case pds.CtlClearCmd:
-		if !p.rx.reaches(c.Payload.PSN()) { // the sender speaks of another PDC; a reminder would be answered in the same way
+		if !p.rx.reaches(pds.PSN(c.Payload)) { // the sender speaks of another PDC; a reminder would be answered in the same way
 			m.stats.BadClear++
 			return ErrStale
 		}
 		was := p.rx.CACK()
-		m.target.clearTo(p, c.Payload.PSN())
+		m.target.clearTo(p, pds.PSN(c.Payload))
 		if r.Reply = m.reply.remind(p, b, out); r.Reply == 0 && p.rx.CACK() != was {
 			r.Reply = m.reply.ackCleared(p, b, out)
 		}
@@ -86,7 +86,7 @@ func (m *Manager) obey(now int64, p *PDC, b *inbound, c *pds.Control, out []byte
 		return nil
 	case pds.CtlProbe:
 		r.Reply = m.reply.putACK(p, out, &ackSpec{
-			psn: c.Payload.PSN(), flags: b.echo() | pds.FlagP, opaque: c.ProbeOpaque, state: &b.state,
+			psn: pds.PSN(c.Payload), flags: b.echo() | pds.FlagP, opaque: c.ProbeOpaque, state: &b.state,
 		})
 		return nil
 	case pds.CtlCredit:
@@ -214,9 +214,9 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 		out.Header = m.reply.nackUnasked(p, buf)
 	case ctlClearCmd:
 		p.cleared = p.tx.ClearPSN()
-		m.reply.putControl(p, buf, out, pds.CtlClearCmd, pds.PSNPayload(p.tx.ClearPSN()))
+		m.reply.putControl(p, buf, out, pds.CtlClearCmd, pds.Payload(p.tx.ClearPSN()))
 	case ctlClearReq:
-		m.reply.putControl(p, buf, out, pds.CtlClearReq, pds.PSNPayload(p.rx.Missing()-1))
+		m.reply.putControl(p, buf, out, pds.CtlClearReq, pds.Payload(p.rx.Missing()-1))
 	case ctlAckReq:
 		out.PSN = m.start.challengePSN(now, p)
 		m.reply.putControl(p, buf, out, pds.CtlACKReq, 0)

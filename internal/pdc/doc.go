@@ -47,18 +47,8 @@
 //   - Each request of RUD and ROD is handed up exactly once; of ROD in order.
 //   - Nothing is allocated after NewManager. Nothing a peer sends makes the
 //     manager panic, loop longer than a window, or hold more memory.
-//   - Congestion control hears of each byte once: sent, then arrived or lost. Bytes are
-//     counted by the record of sent packets; a peer's rcvd_bytes beyond the packets shown by CACK
-//     and SACK leave flight at once, up to the bytes in flight.
 //
-// # What differs from the specification
-//
-// A target takes its congestion control context with the first data that it has to send, so it
-// never says NO_CCC_AVAIL to a SYN packet; and it keeps each guaranteed response until that is cleared,
-// so it never says GTD_RESP_UNAVAIL. As a source it obeys both codes. The quarantine of
-// [TableConfig], half at the source, stands for Syn_Retx_Safety_Time. An INVALID_SYN about a Start_PSN has the vendor_code 1 and,
-// as payload, a Start_PSN that the target takes; a source obeys once, and ends the PDC as specified
-// where the vendor_code is another.
+// Package pds/pdc has more of them, and what differs from the specification.
 //
 // Source: UE Specification 1.0.x, section 3.5.
 package pdc

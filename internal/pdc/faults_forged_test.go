@@ -50,7 +50,7 @@ func TestFaultF4ClearBeyondReceived(t *testing.T) {
 	g.giveAll(g.send(g.a))
 	info := g.info(g.a)
 	before := g.info(g.b)
-	g.give(g.control(g.a, pds.Control{Ctl: pds.CtlClearCmd, Payload: pds.PSNPayload(info.Next + 5)}))
+	g.give(g.control(g.a, pds.Control{Ctl: pds.CtlClearCmd, Payload: pds.Payload(info.Next + 5)}))
 	require.Equal(t, before, g.info(g.b))
 	require.EqualValues(t, 1, g.b.m.Stats().BadClear)
 }
@@ -123,7 +123,7 @@ func TestFaultF8ReservedControlPackets(t *testing.T) {
 	info := g.info(g.a)
 	for ctl := pds.CtlType(10); ctl < 16; ctl++ {
 		r, answer := g.give(g.control(g.a, pds.Control{Ctl: ctl, PSN: info.Next}))
-		require.ErrorIs(t, r.Err, pds.ErrCtlType)
+		require.ErrorIs(t, r.Err, pds.ErrField)
 		require.Empty(t, answer)
 	}
 }

@@ -3,6 +3,7 @@
 package pdc
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,7 +90,7 @@ func TestOneRTTStartIsReaped(t *testing.T) {
 func TestProbeAnswer(t *testing.T) {
 	g := established(t, pairConfig{})
 	info := g.info(g.a)
-	c := pds.Control{Ctl: pds.CtlProbe, ProbeOpaque: 0xbeef, Flags: pds.FlagAR, Payload: pds.PSNPayload(info.Next)}
+	c := pds.Control{Ctl: pds.CtlProbe, ProbeOpaque: 0xbeef, Flags: pds.FlagAR, Payload: pds.Payload(info.Next)}
 	_, answer := g.give(g.control(g.a, c))
 	a := ackCC(t, answer[0])
 	require.NotZero(t, a.Flags&pds.FlagP)
@@ -130,7 +131,7 @@ func TestEveryNACKCode(t *testing.T) {
 	}
 	for c := range 256 {
 		code := pds.NackCode(c)
-		if code.IsReserved() {
+		if strings.HasPrefix(code.String(), "NackCode(") { // reserved
 			continue
 		}
 		t.Run(code.String(), func(t *testing.T) {

@@ -3,6 +3,7 @@
 package pdc
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +13,7 @@ import (
 
 func TestNackClasses(t *testing.T) {
 	for c := range 256 {
-		if code := pds.NackCode(c); code.IsReserved() {
+		if code := pds.NackCode(c); strings.HasPrefix(code.String(), "NackCode(") {
 			require.Equal(t, NackIgnore, ClassOf(code), "a reserved code must do nothing: %v", code)
 		}
 	}

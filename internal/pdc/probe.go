@@ -51,7 +51,7 @@ func (s *source) measured(now int64, p *PDC, h *pds.AckCC) {
 // putProbe writes a probe.
 func (s *starts) putProbe(now int64, p *PDC, buf []byte, out *Out) {
 	p.opaque, p.probed = uint16(s.random()), now
-	s.reply.putControl(p, buf, out, pds.CtlProbe, pds.PSNPayload(p.tx.MaxCACK()+1))
+	s.reply.putControl(p, buf, out, pds.CtlProbe, pds.Payload(p.tx.MaxCACK()+1))
 }
 
 // A silent peer gets outageProbes in each time-out, and all silent peers together one in outageSpace

@@ -328,7 +328,7 @@ func TestTargetAsksForALostClear(t *testing.T) {
 	req := g.send(g.b)
 	require.Equal(t, pds.CtlClearReq, controlOf(t, req[0]).Ctl)
 	require.Zero(t, controlOf(t, req[0]).PSN)
-	require.Equal(t, g.info(g.b).Contiguous, controlOf(t, req[0]).Payload.PSN())
+	require.Equal(t, g.info(g.b).Contiguous, pds.PSN(controlOf(t, req[0]).Payload))
 	g.giveAll(req)
 	g.settle()
 	require.Zero(t, p.resp.Head)

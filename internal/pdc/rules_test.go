@@ -164,7 +164,7 @@ func TestWhateverReachesTheCloseCloses(t *testing.T) {
 				g.b.reply = guaranteed
 				g.submit(1, 1)
 				ws = g.send(g.a)
-				filler = pds.Control{Ctl: pds.CtlClearCmd, Payload: pds.PSNPayload(info.Next)}
+				filler = pds.Control{Ctl: pds.CtlClearCmd, Payload: pds.Payload(info.Next)}
 			}
 			require.Empty(t, send(pds.Control{Ctl: pds.CtlCloseCmd, Flags: pds.FlagAR, PSN: closePSN}))
 			g.giveAll(ws)

@@ -10,20 +10,8 @@ import (
 	"github.com/uetcc/uetcc/pds"
 )
 
-// A Table finds the PDCs of one FEP and hands out PDCIDs. Any goroutine may call any
-// method, without waiting or allocation.
-//
-//	packet, syn=0    dpdcid, source, spdcid           Match: an index, no hash
-//	packet, syn=1    TargetKey                        Target, OpenTarget
-//	message          InitiatorKey                     Initiator, OpenInitiator
-//
-// A Table knows identities only. The PDCs lie in an array of the caller's, indexed by
-// id, each with one owner at a time; a PDC found by a look-up may be released before
-// the caller gets there, and the handle then is stale.
-//
-// A released PDCID rests for TableConfig.Quarantine. The key of a target PDC rests,
-// too, so late SYN packets hit the key and are dropped; [Table.Reap] forgets both. A
-// stale handle or a wrong peer never matches.
+// A Table finds the PDCs of one FEP and hands out PDCIDs. Package pdctable, its face, says what a caller
+// has to know of the methods, and names the errors.
 type Table struct {
 	slots    table.Slots // by id; 0 is never live
 	general  *pool
@@ -70,9 +58,7 @@ func (t *Table) pool(id pds.PDCID) *pool {
 // besides reports whether an id is of the pool for second PDCs.
 func (t *Table) besides(id pds.PDCID) bool { return t.beside != nil && t.beside.Owns(uint16(id)) }
 
-// Match finds the PDC of a packet without the SYN flag: the PDC of dpdcid, if the
-// packet comes from the PDC's peer. While the peer's PDCID is unknown any is right, and
-// the spdcid 0 of a NACK is not compared. The errors are [ErrUnknown] and [ErrPeer].
+// Match finds the PDC of a packet without the SYN flag.
 //
 //uetcc:hot
 func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Handle, error) {
@@ -150,9 +136,7 @@ func (t *Table) provenIn(p *pool, src Addr) bool {
 	return t.proven.Held(t.sourceIn(p, src.Hi, src.Lo)) != 0
 }
 
-// Learn records the PDCID of the peer of h, found by an initiator in the peer's first
-// packet. The result reports whether peer is the peer's PDCID now: false if h has gone
-// or the peer has a different known PDCID.
+// Learn records the PDCID of the peer of h, and reports whether that is the peer's PDCID now.
 func (t *Table) Learn(h Handle, peer pds.PDCID) bool {
 	if int(h.ID()) >= t.slots.Len() {
 		return false
@@ -173,8 +157,7 @@ func (t *Table) Learn(h Handle, peer pds.PDCID) bool {
 // Live reports whether h names a live PDC.
 func (t *Table) Live(h Handle) bool { return h != 0 && t.ByID(h.ID()) == h }
 
-// Target returns the PDC of a SYN packet with the given key. The errors are
-// [ErrUnknown] if none, and [ErrResting] if closed a while ago, with the old handle.
+// Target returns the PDC of a SYN packet with the given key.
 //
 //uetcc:hot
 func (t *Table) Target(k *TargetKey) (Handle, error) {
@@ -205,8 +188,7 @@ func (t *Table) Initiator(k *InitiatorKey) Handle {
 	return Handle(t.keys.Lookup(&key))
 }
 
-// All iterates over the live PDCs in the order of ids without stopping anybody. A PDC
-// opened or closed meanwhile may or may not be seen.
+// All iterates over the live PDCs in the order of ids.
 func (t *Table) All() iter.Seq[Handle] {
 	return func(yield func(Handle) bool) {
 		for id := range t.slots.Len() {

@@ -11,13 +11,7 @@ import (
 // Above 1, so a backlog of due ids shrinks with every open.
 const reapPerOpen = 8
 
-// OpenTarget returns the PDC of a SYN packet, opened if absent; opened tells so. Of several
-// cores receiving SYN packets of the same PDC at the same time, one opens the PDC and the
-// rest get the same PDC. reserved is the packet's use_rsv_pdc. The errors are [ErrResting],
-// with the handle the PDC had, [ErrQuota], [ErrNoPDC] and [ErrTableFull].
-//
-// The PDC is visible at once: the owner must be able to hold back packets from other cores
-// until the PDC's state is set up.
+// OpenTarget returns the PDC of a SYN packet, opened if absent; opened tells so.
 func (t *Table) OpenTarget(now int64, k *TargetKey, reserved bool) (h Handle, opened bool, err error) {
 	return t.openTarget(now, k, opening{reserved: reserved})
 }
@@ -102,13 +96,10 @@ func (t *Table) crowded(now int64, source table.Source, reserved bool) bool {
 }
 
 func (t *Table) crowds(p *pool, source table.Source) bool {
-	free, n := p.Free(), t.doubtful()
+	free, n := p.Free(), t.held.Total()-t.proven.Total() // PDCs of peers known only by SYN packets, resting PDCs included
 	return n >= unprovenLeast && free <= unprovenPart*n ||
 		p == t.general && free <= t.kept && t.proven.Held(source) == 0
 }
-
-// doubtful is the number of PDCs of peers known only by SYN packets, resting PDCs included.
-func (t *Table) doubtful() int { return t.held.Total() - t.proven.Total() }
 
 func (t *Table) choose(reserved bool) *pool {
 	if reserved {
@@ -149,10 +140,7 @@ func (t *Table) discharge(src table.Source, w table.SlotWord) {
 	t.held.Give(src)
 }
 
-// OpenInitiator returns the PDC for messages of a key, opened if absent; opened tells so. Of
-// several cores missing the key at the same time, one opens the PDC and the rest get the same
-// PDC. The PDCID comes from the key's pool. The errors are [ErrInitiators], [ErrNoPDC] and
-// [ErrTableFull].
+// OpenInitiator returns the PDC for messages of a key, opened if absent; opened tells so.
 func (t *Table) OpenInitiator(now int64, k *InitiatorKey) (h Handle, opened bool, err error) {
 	var key table.Key
 	fillInitiator(k, &key)
@@ -204,15 +192,12 @@ func (t *Table) publish(now int64, p *pool, key *table.Key) (table.Handle, error
 	return id, nil
 }
 
-// Retire takes the key of an initiator PDC out of the table, so no new message finds the
-// closing PDC; Match still does. The result reports whether the call did the removal. The key
-// of a target PDC stays until the end of the quarantine.
+// Retire takes the key of an initiator PDC out of the table, and reports whether the call did so.
 func (t *Table) Retire(h Handle) bool {
 	return t.Live(h) && t.slots.Load(uint16(h.ID())).User()&slotTarget == 0 && t.keys.Delete(table.Handle(h))
 }
 
-// Release ends the life of h and puts the PDCID into quarantine. The handle of a past life
-// gets [ErrUnknown], so of several calls one succeeds.
+// Release ends the life of h and puts the PDCID into quarantine.
 func (t *Table) Release(now int64, h Handle) error {
 	t.Retire(h) // before the id can be anybody else's
 	if t.pool(h.ID()).Release(table.Handle(h), now) != nil {
@@ -229,8 +214,7 @@ func (t *Table) forget(h Handle) {
 	t.discharge(src, t.pool(h.ID()).Return(table.Handle(h)))
 }
 
-// Reap frees at most limit PDCIDs of each pool after quarantine and returns the number. Opens
-// reap, too; call Reap when idle to forget keys in time, and with no harm at any time.
+// Reap frees at most limit PDCIDs of each pool after quarantine and returns the number.
 func (t *Table) Reap(now int64, limit int) int {
 	n := t.reap(t.general, now, limit)
 	if t.reserved != nil {

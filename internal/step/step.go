@@ -5,8 +5,7 @@ package step
 
 import "github.com/uetcc/uetcc/internal/enum"
 
-// A Check is a step in the validation of a request: the first failed step. The order
-// follows the write path of the reference provider and of the provider's in-kernel variant.
+// A Check is what package ses calls so.
 type Check uint8
 
 const (

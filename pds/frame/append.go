@@ -56,7 +56,7 @@ func (f *Frame) putPlain(h *[plainLen]byte, size int) {
 	*(*[6]byte)(h[6:]) = f.SrcMAC
 	binary.BigEndian.PutUint16(h[12:], etherIPv4)
 	f.putIP4((*[ip4Len]byte)(h[etherLen:]), size, protoUDP, f.sumIP4(size, protoUDP))
-	f.putUDP((*[udpLen]byte)(h[etherLen+ip4Len:]), size)
+	f.putUDP((*[udpLen]byte)(h[etherLen+ip4Len:]), size, pds.UDPPort)
 }
 
 // Wrap is [Frame.AppendTo] around headers written already: packet begins with the
@@ -147,16 +147,11 @@ func (f *Frame) putTransport(h []byte, size int) {
 		binary.BigEndian.PutUint32(h, uint32(f.Entropy)<<16)
 		return
 	}
-	f.putPort((*[udpLen]byte)(h), size, cmp.Or(f.Port, pds.UDPPort))
+	f.putUDP((*[udpLen]byte)(h), size, cmp.Or(f.Port, pds.UDPPort))
 }
 
 // putUDP writes the UDP header of size bytes in all, checksum at zero.
-func (f *Frame) putUDP(h *[udpLen]byte, size int) {
-	f.putPort(h, size, pds.UDPPort)
-}
-
-// putPort is putUDP to a given port.
-func (f *Frame) putPort(h *[udpLen]byte, size int, port uint16) {
+func (f *Frame) putUDP(h *[udpLen]byte, size int, port uint16) {
 	binary.BigEndian.PutUint64(h[:], uint64(f.Entropy)<<48|uint64(port)<<32|uint64(uint16(size))<<16)
 }
 

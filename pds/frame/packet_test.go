@@ -162,9 +162,11 @@ func TestPacketValidate(t *testing.T) {
 	p.End = p.Payload
 	require.NoError(t, p.Validate(), "it has no data, and asks for so much")
 	p.Request.Opcode = 0x20
-	require.ErrorIs(t, p.Validate(), ses.ErrOpcode)
+	require.ErrorIs(t, p.Validate(), ses.ErrField)
+	require.ErrorContains(t, p.Validate(), "reserved request opcode")
 	p.Req.SPDCID = 0
-	require.ErrorIs(t, p.Validate(), pds.ErrPDCID)
+	require.ErrorIs(t, p.Validate(), pds.ErrField)
+	require.ErrorContains(t, p.Validate(), "PDCID zero")
 	p = Packet{}
 	require.ErrorIs(t, p.Validate(), pds.ErrType)
 	require.Equal(t, "reserved", p.String())

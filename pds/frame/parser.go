@@ -42,7 +42,7 @@ type Parser struct {
 	DSCPs    pds.DSCPs // code points of trimmed packets; other fields do not matter here
 
 	// CRC: whole packets without security header end in a CRC-32C. Ethernet and IP check the
-	// CRC, see [pds.CheckCRC]. UDP and Native cut the CRC off, lacking the addresses under
+	// CRC, see [pds.CRC]. UDP and Native cut the CRC off, lacking the addresses under
 	// the CRC.
 	CRC       bool
 	LittleCRC bool // the CRC has the least significant byte first

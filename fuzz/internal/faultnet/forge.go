@@ -58,7 +58,7 @@ func (n *Net) forgeOnRequest(p *Packet, q *pds.Request) {
 		n.Inject(ForgeLap, p.To, p.From, ack.AppendTo(b))
 	case 3: // F4: clears what was never received
 		if q.Flags&pds.FlagSYN == 0 {
-			c := pds.Control{Ctl: pds.CtlClearCmd, SPDCID: q.SPDCID, DPDCID: q.DPDCID, Payload: pds.PSNPayload(q.PSN + ahead)}
+			c := pds.Control{Ctl: pds.CtlClearCmd, SPDCID: q.SPDCID, DPDCID: q.DPDCID, Payload: pds.Payload(q.PSN + ahead)}
 			n.Inject(ForgeClear, p.From, p.To, c.AppendTo(b))
 		}
 	case 4:
