@@ -136,6 +136,7 @@ func (e *Endpoint) Tick(now int64) {
 		done = e.pds.Tick(now)
 		e.source.drain(now)
 	}
+	e.source.runErrands(now) // here too: while a link is busy nobody calls Transmit until it says false
 	if e.credit != nil {
 		e.credit.expire(now)
 	}

@@ -21,6 +21,9 @@ const (
 // add is s + n, modulo 2^20.
 func (s Seq) add(n int) Seq { return (s + Seq(n)) & seqMask }
 
+// to is the way forward from s to o, 0 to 2^20 - 1.
+func (s Seq) to(o Seq) int { return int((o - s) & seqMask) }
+
 // diff is s - o as a signed distance, -2^19 to 2^19 - 1.
 func (s Seq) diff(o Seq) int { return int((s-o+half)&seqMask) - half }
 
