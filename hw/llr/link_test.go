@@ -271,7 +271,7 @@ func TestNumbersWrap(t *testing.T) {
 // that nobody had taken back, a distance was taken for one backwards: frames were numbered without end, none was
 // acknowledged or went again, and others were handed back under a wrong handle.
 func TestHalfTheNumbersOutstanding(t *testing.T) {
-	for _, frames := range []int{1<<17 + 1, 1 << 18, half - 1, half} {
+	for _, frames := range []int{1<<17 + 1, half} {
 		tx, err := NewTransmitter(Config{ReplayTimer: 100, OutstandingFrames: frames})
 		require.NoError(t, err)
 		tx.Start(0)
@@ -280,8 +280,9 @@ func TestHalfTheNumbersOutstanding(t *testing.T) {
 		offer := func(want int) {
 			t.Helper()
 			for range want {
-				_, v := tx.Offer(0, Frame{Handle: offered, Size: 1})
-				require.Equal(t, VerdictNumbered, v)
+				if _, v := tx.Offer(0, Frame{Handle: offered, Size: 1}); v != VerdictNumbered {
+					t.Fatal(frames, offered, v)
+				}
 				offered++
 			}
 			_, v := tx.Offer(0, Frame{Size: 1})
@@ -291,10 +292,9 @@ func TestHalfTheNumbersOutstanding(t *testing.T) {
 		require.EqualValues(t, 100, tx.Deadline())
 		tx.Tick(100)
 		for want := range frames / 2 {
-			s, f, ok := tx.Again(100)
-			require.True(t, ok)
-			require.EqualValues(t, want, s)
-			require.EqualValues(t, want, f.Handle)
+			if s, f, ok := tx.Again(100); !ok || s != Seq(want) || f.Handle != uint64(want) {
+				t.Fatal(frames, want, s, f, ok)
+			}
 		}
 		tx.Receive(100, &Set{Type: TypeACK, Seq: Seq(frames - 1)})
 		require.Zero(t, tx.Stats().SeqError)
@@ -303,9 +303,9 @@ func TestHalfTheNumbersOutstanding(t *testing.T) {
 		offer(min(frames, min(len(tx.ring), seqMask)-frames))
 		tx.Receive(100, &Set{Type: TypeACK, Seq: Seq(offered - 1)})
 		for want := range offered {
-			h, ok := tx.Freed()
-			require.True(t, ok)
-			require.Equal(t, want, h)
+			if h, ok := tx.Freed(); !ok || h != want {
+				t.Fatal(frames, want, h, ok)
+			}
 		}
 		_, ok := tx.Freed()
 		require.False(t, ok)

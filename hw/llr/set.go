@@ -78,7 +78,9 @@ type Set struct {
 	Freed [2]VCCount // CF_Update
 }
 
-// A VCCount is how many credits a virtual channel has freed, the low 15 bits of R_CF.
+// A VCCount is how many credits a virtual channel has freed, the low 15 bits of R_CF. The R_CF for
+// OnCFUpdate of package cbfc is the next after S_CF with these bits, (S_CF + (Count - S_CF) mod 2^15)
+// mod 2^20: right as long as a channel's limit is below 2^15.
 type VCCount struct {
 	VC    uint8  // 0 to 31
 	Count uint16 // 0 to 32,767
