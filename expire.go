@@ -97,7 +97,8 @@ func (s *source) expire(now int64, rec *message) {
 }
 
 // NextDeadline returns the time to call [Endpoint.Tick], and then [Endpoint.Transmit], ns; false if
-// nothing waits for time to pass. The time may be too early; then Tick has nothing to do.
+// nothing waits for time to pass. The time may be too early; then Tick has nothing to do. A time that
+// is still over after Tick waits for Transmit, once the link is free: a grant of credit is a packet.
 func (e *Endpoint) NextDeadline() (int64, bool) {
 	if e.pds.HasEvents() || e.source.mayRunErrand() {
 		return 0, true
@@ -131,6 +132,7 @@ func (e *Endpoint) Tick(now int64) {
 		done = e.pds.Tick(now)
 		e.source.drain(now)
 	}
+	e.source.runErrands(now) // here too: while a link is busy nobody calls Transmit until it says false
 	if e.credit != nil {
 		e.credit.expire(now)
 	}

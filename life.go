@@ -96,6 +96,7 @@ func (s *source) dispatch(now int64, rec *message, h pdc.Handle) error {
 	case ses.ModeUUD:
 		rec.flags |= msgQueued
 		s.queued.Push(&s.unsent, rec.entry())
+		s.pds.Aside()
 		return nil
 	case ses.ModeRUDI:
 		s.enqueue(now, rec, &s.flows[0])

@@ -27,6 +27,39 @@ func TestEndpointRUDIBehindAFailure(t *testing.T) {
 	require.Zero(t, n.ends[0].e.Usage())
 }
 
+// A host whose link is the narrowest place has always another packet to send. RUDI packets and datagrams went only once
+// nothing was left on any PDC, and failed where that lasted longer than MessageTimeout.
+func TestEveryModeHasItsTurn(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 3, func(c *uetcc.Config) { c.CC.Mode = ccc.ModeOff })
+	a, b, c := n.ends[0], n.ends[1], n.ends[2]
+	const long, short = 1, 2
+	n.write(ses.ModeRUD, netMemory)
+	to := uetcc.Destination{Address: c.addr, Job: 1}
+	for i, mode := range []ses.Mode{ses.ModeRUDI, ses.ModeUUD, ses.ModeROD} {
+		for range 5 {
+			m := uetcc.Message{To: to, Mode: mode, Key: 1, Length: 100, Cookie: short + uint64(i)}
+			start := a.e.Write
+			if mode == ses.ModeUUD {
+				start, m.To.Index, m.Key = a.e.Send, netQueue, 0
+			}
+			_, err := start(n.now, &m)
+			require.NoError(t, err)
+		}
+	}
+	sent := map[uint64]int{}
+	for range 30 { // a packet at a time, whichever batch
+		out := [1]uetcc.Datagram{newDatagram()}
+		require.Equal(t, 1, a.e.TransmitBatch(n.now, out[:]))
+		if d := out[0]; d.Payload.Length > 0 {
+			sent[d.Payload.Cookie]++
+			if d.Dst == pdc.AddrFrom(b.addr) {
+				require.EqualValues(t, long, d.Payload.Cookie)
+			}
+		}
+	}
+	require.Equal(t, map[uint64]int{long: 15, short: 5, short + 1: 5, short + 2: 5}, sent, "two turns of three are of PDCs")
+}
+
 // Messages wait behind one another. Whichever of them is given up, all others are sent.
 func TestEndpointBehindACancelled(t *testing.T) {
 	for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI, ses.ModeUUD} {

@@ -403,12 +403,23 @@ func TestEndpointRendezvousReaderLost(t *testing.T) {
 	}
 }
 
+// untilErrand goes on until an end has an errand, which no Tick has begun yet.
+func (n *network) untilErrand(end *netEnd) {
+	n.t.Helper()
+	for !end.e.Target().HasErrand() {
+		n.transmit()
+		at, p := n.q.Pop()
+		n.now = at
+		n.arrive(p)
+	}
+}
+
 // The PDC of a rendezvous send goes before the read of its rest has begun.
 func TestEndpointRendezvousNotBegun(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, nil)
 	s.postTag(s.b, 0, 300_000, 1, 5)
 	s.rendezvous(fill(200_000, 2), 0, 1000, 1)
-	s.run(func() bool { return s.b.e.Target().HasErrand() })
+	s.untilErrand(s.b)
 	s.abort(s.b, false)
 	s.run(func() bool { return len(s.a.events) == 1 && len(s.b.events) == 1 })
 	require.Equal(t, ses.StatusPDS, s.a.events[0].Outcome.Status)
@@ -467,7 +478,7 @@ func TestEndpointRendezvousReadNotDelivered(t *testing.T) {
 	})
 	s.postTag(s.b, 0, 3000, 1, 5)
 	s.rendezvous(fill(3000, 2), 0, 1000, 1)
-	s.run(func() bool { return s.b.e.Target().HasErrand() })
+	s.untilErrand(s.b)
 	for s.now < 100_000 { // the answer to the send arrives
 		at, p := s.q.Pop()
 		s.now = max(s.now, at)
@@ -620,4 +631,39 @@ func TestEndpointRendezvousReaderGivesUp(t *testing.T) {
 		s.run(func() bool { return len(s.a.events) == 1 && len(s.b.received()) == 1 })
 		require.Equal(t, s.b.received()[5].Outcome.Status, s.a.events[0].Outcome.Status, "after %d steps", step)
 	}
+}
+
+// A host whose link is never free: it takes no second packet while the first is on the wire, and has always a next
+// one. The rest of a rendezvous send was asked for only once nothing else was left to send, and until then the
+// deadline said that Tick was due, which did nothing about it.
+func TestTickRunsErrands(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 3, nil)
+	a, b, c := n.ends[0], n.ends[1], n.ends[2]
+	b.mute = true
+	b.local[1] = fill(netMemory, 1)
+	to := uetcc.Destination{Address: c.addr, Job: 1}
+	_, err := b.e.Write(n.now, &uetcc.Message{To: to, Key: 1, Length: netMemory, Cookie: 1})
+	require.NoError(t, err)
+	n.postTag(b, 0, 8*netMTU, 7, 7)
+	m := n.matched(b, 7, 7, 8*netMTU)
+	m.Rendezvous, m.Eager, m.Source = true, netMTU, uetcc.Source{Process: 1 << 16}
+	a.local[7] = fill(8*netMTU, 7)
+	_, err = a.e.Send(n.now, &m)
+	require.NoError(t, err)
+	n.untilErrand(b)
+	at, ok := b.e.NextDeadline()
+	require.True(t, ok)
+	require.LessOrEqual(t, at, n.now)
+	b.e.Tick(n.now)
+	require.False(t, b.e.Target().HasErrand())
+	at, _ = b.e.NextDeadline()
+	require.Greater(t, at, n.now, "nothing is due any more")
+	for range 2 {
+		out := newDatagram()
+		require.True(t, b.e.Transmit(n.now, &out))
+		if out.Dst == pdc.AddrFrom(a.addr) {
+			return
+		}
+	}
+	require.Fail(t, "PDCs take turns")
 }

@@ -60,7 +60,7 @@ func (e *Endpoint) grantsDue(now int64) bool { return e.credit != nil && e.credi
 //
 //uetcc:hot inlines nobounds
 func (e *Endpoint) idle() bool {
-	return e.pds.Idle() && e.source.unsent.Head == 0 && !e.target.HasErrand()
+	return e.pds.Idle() && !e.target.HasErrand()
 }
 
 // transmitOne gives any packet to send.
@@ -78,8 +78,15 @@ func (e *Endpoint) transmitOne(now int64, out *Datagram) bool {
 //
 //uetcc:hot
 func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
-	if e.pds.Transmit(now, buf, &e.out) {
+	for e.pds.Transmit(now, buf, &e.out) {
 		o := &e.out
+		if o.Aside {
+			if e.source.unsent.Head == 0 { // it has been cancelled
+				continue
+			}
+			e.source.sendDatagram(now, out, buf)
+			return true
+		}
 		out.Src, out.Dst, out.Retx, out.Entropy = o.Local, o.Peer, o.Retx, o.Entropy
 		if o.Control {
 			out.Payload = Payload{}
@@ -90,10 +97,6 @@ func (e *Endpoint) transmitAny(now int64, out *Datagram, buf []byte) bool {
 			return true
 		}
 		e.describe(now, out, buf)
-		return true
-	}
-	if e.source.unsent.Head != 0 {
-		e.source.sendDatagram(now, out, buf)
 		return true
 	}
 	return e.source.mayRunErrand() && e.source.runErrands(now) && e.transmitOne(now, out)

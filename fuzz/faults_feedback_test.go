@@ -134,6 +134,17 @@ func (p *shadowPDC) goesAhead(now int64) {
 	}
 }
 
+// recalled is how many bytes recall would put back.
+func (p *shadowPDC) recalled(size int64) int64 {
+	if p.ahead <= 255 {
+		return 0
+	}
+	if left := p.ahead - size; left > 255 {
+		return size
+	}
+	return p.ahead
+}
+
 // recall puts back what may be a packet taken for lost.
 func (p *shadowPDC) recall(size int64) {
 	if p.ahead > 255 {

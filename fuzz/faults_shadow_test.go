@@ -114,6 +114,8 @@ type heardEvent struct {
 	ack  ccc.Ack
 	nack ccc.Nack
 	loss ccc.Loss
+
+	flight int64 // after a loss
 }
 
 type heardKind uint8
@@ -147,7 +149,7 @@ func (l *faultEar) OnNACK(now int64, n ccc.Nack) {
 }
 
 func (l *faultEar) OnInferredLoss(now int64, x ccc.Loss) {
-	l.hear(heardEvent{kind: heardLoss, now: now, loss: x})
+	l.hear(heardEvent{kind: heardLoss, now: now, loss: x, flight: l.s.e.cc.Context(l.ctx).Inflight()})
 }
 
 func (l *faultEar) Allow(int64, ccc.Standing) (bytes, notBefore int64) { return 1 << 60, 0 }
@@ -450,9 +452,10 @@ func (s *faultShadow) goneFrom(p *shadowPDC, psn pds.PSN, h *heardEvent) bool {
 // findLost finds the packet that a context has heard of as lost: one that is like
 // it, the first that is due, or any; on one PDC if that is known, since others may
 // have packets of the same size and entropy, and by time on one whose peer is known, or is not, as
-// the context has heard; with an ordered one, where all that follows has been taken out of flight as well.
+// the context has heard, and rather on one from whose loss as many bytes stay in flight; with an ordered one, where all
+// that follows has been taken out of flight as well.
 func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc.Handle) (in *shadowPDC, at pds.PSN) {
-	first, most := int64(math.MaxInt64), uint8(30)
+	first, most, fits := int64(math.MaxInt64), uint8(30), false
 	if n := s.e.w.s.retries; n != 0 { // with answers of the peer it may go on, at the longest timeout
 		most = uint8(n)
 	}
@@ -469,8 +472,10 @@ func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc
 				continue
 			}
 			due := k.sentAt + min(faultRTO<<min(k.rtos, most), 8_000_000*us)
-			if any && in == nil && (h.kind == heardNACK || k.sends == 1 || k.sentAt < s.overtaken) || !any && due <= h.now && due < first {
-				in, at, first = p, psn, due
+			stays := c.inflight+p.recalled(k.size)-k.size == h.flight
+			if any && in == nil && (h.kind == heardNACK || k.sends == 1 || k.sentAt < s.overtaken) ||
+				!any && due <= h.now && (stays && !fits || stays == fits && due < first) {
+				in, at, first, fits = p, psn, due, stays
 			}
 		}
 	}
@@ -497,6 +502,16 @@ func TestFaultsLossIsOfItsPDC(t *testing.T) {
 	for id, creating := range map[pdc.Handle]bool{1: true, 2: false} {
 		h := heardEvent{kind: heardLoss, now: 1 + faultRTO}
 		h.loss.Size, h.loss.Entropy, h.loss.NoPDC = due.size, due.entropy, creating
+		p, _ := s.findLost(c, &h, false, 0)
+		require.Equal(t, id, p.h)
+	}
+
+	// Seed 404176: of the other one nothing had been counted ahead that its loss would put back.
+	e.seen[1].info.PeerID = 9
+	c.inflight, s.pdcs[2].ahead = 10_000, 2000
+	for id, flight := range map[pdc.Handle]int64{1: 10_000 - due.size, 2: 10_000 + 2000 - due.size} {
+		h := heardEvent{kind: heardLoss, now: 1 + faultRTO, flight: flight}
+		h.loss.Size, h.loss.Entropy = due.size, due.entropy
 		p, _ := s.findLost(c, &h, false, 0)
 		require.Equal(t, id, p.h)
 	}

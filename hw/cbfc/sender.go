@@ -79,9 +79,10 @@ func (s *Sender) OnSend(vc int, credits int64) {
 	s.InUse += credits
 }
 
-// OnCFUpdate takes the R_CF a CF_Update carries for channel vc. The value
-// is absolute. A value above the credits in use comes from a faulty or restarted
-// receiver, changes nothing, and returns false.
+// OnCFUpdate takes the R_CF a CF_Update carries for channel vc, all 20 bits: of an ordered
+// set of package llr, which has the low 15, see VCCount there. The value is absolute. A value
+// above the credits in use comes from a faulty or restarted receiver, changes nothing, and
+// returns false.
 //
 //uetcc:hot inlines
 func (s *Sender) OnCFUpdate(vc int, freed uint32) bool {

@@ -267,6 +267,51 @@ func TestNumbersWrap(t *testing.T) {
 	require.Equal(t, VerdictWait, v, "nobody has taken what was freed")
 }
 
+// As many frames as Config allows are half the numbers there are. With all of them outstanding, and with more than 2^17
+// that nobody had taken back, a distance was taken for one backwards: frames were numbered without end, none was
+// acknowledged or went again, and others were handed back under a wrong handle.
+func TestHalfTheNumbersOutstanding(t *testing.T) {
+	for _, frames := range []int{1<<17 + 1, half} {
+		tx, err := NewTransmitter(Config{ReplayTimer: 100, OutstandingFrames: frames})
+		require.NoError(t, err)
+		tx.Start(0)
+		tx.Receive(0, &Set{Type: TypeInitEcho})
+		offered := uint64(0)
+		offer := func(want int) {
+			t.Helper()
+			for range want {
+				if _, v := tx.Offer(0, Frame{Handle: offered, Size: 1}); v != VerdictNumbered {
+					t.Fatal(frames, offered, v)
+				}
+				offered++
+			}
+			_, v := tx.Offer(0, Frame{Size: 1})
+			require.Equal(t, VerdictWait, v)
+		}
+		offer(frames)
+		require.EqualValues(t, 100, tx.Deadline())
+		tx.Tick(100)
+		for want := range frames / 2 {
+			if s, f, ok := tx.Again(100); !ok || s != Seq(want) || f.Handle != uint64(want) {
+				t.Fatal(frames, want, s, f, ok)
+			}
+		}
+		tx.Receive(100, &Set{Type: TypeACK, Seq: Seq(frames - 1)})
+		require.Zero(t, tx.Stats().SeqError)
+		require.Zero(t, tx.outstanding())
+
+		offer(min(frames, min(len(tx.ring), seqMask)-frames))
+		tx.Receive(100, &Set{Type: TypeACK, Seq: Seq(offered - 1)})
+		for want := range offered {
+			if h, ok := tx.Freed(); !ok || h != want {
+				t.Fatal(frames, want, h, ok)
+			}
+		}
+		_, ok := tx.Freed()
+		require.False(t, ok)
+	}
+}
+
 // Acknowledgements before, between and behind the frames that go again.
 func TestAcknowledgementsInAReplay(t *testing.T) {
 	tx, err := NewTransmitter(Config{ReplayTimer: 100, OutstandingFrames: 8, OutstandingBytes: 500, ReplayMax: 1})

@@ -21,6 +21,9 @@ const (
 // add is s + n, modulo 2^20.
 func (s Seq) add(n int) Seq { return (s + Seq(n)) & seqMask }
 
+// to is the way forward from s to o, 0 to 2^20 - 1.
+func (s Seq) to(o Seq) int { return int((o - s) & seqMask) }
+
 // diff is s - o as a signed distance, -2^19 to 2^19 - 1.
 func (s Seq) diff(o Seq) int { return int((s-o+half)&seqMask) - half }
 
@@ -75,7 +78,9 @@ type Set struct {
 	Freed [2]VCCount // CF_Update
 }
 
-// A VCCount is how many credits a virtual channel has freed, the low 15 bits of R_CF.
+// A VCCount is how many credits a virtual channel has freed, the low 15 bits of R_CF. The R_CF for
+// OnCFUpdate of package cbfc is the next after S_CF with these bits, (S_CF + (Count - S_CF) mod 2^15)
+// mod 2^20: right as long as a channel's limit is below 2^15.
 type VCCount struct {
 	VC    uint8  // 0 to 31
 	Count uint16 // 0 to 32,767

@@ -152,7 +152,7 @@ func NewTransmitter(c Config) (*Transmitter, error) {
 func (t *Transmitter) Stats() TransmitterStats { return t.stats }
 
 // outstanding returns how many frames wait for their acknowledgement.
-func (t *Transmitter) outstanding() int { return t.next.add(-1).diff(t.acked) }
+func (t *Transmitter) outstanding() int { return t.acked.to(t.next.add(-1)) }
 
 func (t *Transmitter) at(s Seq) *kept { return &t.ring[int(s)&(len(t.ring)-1)] }
 
@@ -183,7 +183,7 @@ func (t *Transmitter) Offer(now int64, f Frame) (s Seq, v Verdict) {
 		return 0, VerdictWait
 	}
 	n := t.outstanding()
-	full := t.next.add(-1).diff(t.freed) == len(t.ring)
+	full := t.freed.to(t.next.add(-1)) == min(len(t.ring), seqMask)
 	if full || n == t.c.OutstandingFrames || n > 0 && f.Size > t.c.OutstandingBytes-t.bytes {
 		return 0, VerdictWait
 	}
@@ -244,8 +244,8 @@ func (t *Transmitter) Receive(now int64, x *Set) {
 
 // confirm frees acknowledged frames, and with a NACK begins to send the rest again.
 func (t *Transmitter) confirm(now int64, s Seq, nack bool) {
-	n := s.diff(t.acked)
-	if n < 0 || n > t.outstanding() {
+	n, gone := t.acked.to(s), t.acked.to(t.again)
+	if n > t.outstanding() {
 		t.stats.SeqError++
 		return
 	}
@@ -262,7 +262,7 @@ func (t *Transmitter) confirm(now int64, s Seq, nack bool) {
 		t.state, t.timer = stateAdvance, never
 	case nack:
 		t.replay(now)
-	case t.state == stateReplay && t.again.diff(t.acked) <= 0:
+	case t.state == stateReplay && gone <= n:
 		t.again = t.acked.add(1)
 	}
 }

@@ -67,7 +67,9 @@ type Ingress struct {
 }
 
 // Arrive counts size bytes in at time now. Arrive asks for a pause above xOFF,
-// and again when half of the last pause is over and packets still come.
+// and again once half of the last pause is over, for packets that still come or with
+// a size of 0. A port that stands still for longer than a pause needs a call with 0 in the
+// second half of each pause: the upstream goes on at the end, and nothing but [Headroom] is free.
 //
 //uetcc:hot inlines nobounds
 func (i *Ingress) Arrive(c *PFCConfig, now, size int64) PFCFrame {

@@ -127,6 +127,41 @@ func TestHeadroomIsEnoughAndNeeded(t *testing.T) {
 	require.Greater(t, in.Bytes, p.XOff+room-3*mtu, "within the packet that is cut off here")
 }
 
+// A port stands still for far longer than a pause. Asked with a size of 0 in time the upstream never goes on, and the
+// headroom is enough; with the packets that come alone each pause lets as much again in.
+func TestHeadroomIsEnoughForAPortThatStandsStill(t *testing.T) {
+	const rate, cable, react, mtu = 100e9, 500, 200, 4150
+	const slot = mtu * 8 * 1e9 / rate // ns a packet
+	p := PFCConfig{XOff: 40_000, XOn: 30_000, Pause: 10_000}
+	for _, again := range []int64{0, p.Pause / 2} {
+		var in Ingress
+		var up Pauser
+		arrivals, pauses := map[int64]bool{}, map[int64]bool{}
+		ask := func(now, size int64) {
+			if in.Arrive(&p, now, size) == PFCPause {
+				pauses[now+cable+react] = true
+			}
+		}
+		for now, next, last := int64(0), int64(0), int64(0); now < 50*p.Pause; now++ {
+			if arrivals[now] {
+				ask(now, mtu)
+			}
+			if again != 0 && now-last >= again {
+				ask(now, 0)
+				last = now
+			}
+			if pauses[now] {
+				up.On(PFCPause, ClassLow, now, p.Pause)
+			}
+			if set, _ := up.Paused(now); set == 0 && now >= next {
+				arrivals[now+cable], next = true, now+slot
+			}
+		}
+		room := p.XOff + Headroom(rate, cable, react, mtu)
+		require.Equal(t, again != 0, in.Bytes <= room, "%d of %d bytes", in.Bytes, room)
+	}
+}
+
 // A byte of which only a part arrives before the upstream stops needs room, too.
 func TestHeadroomRoundsUp(t *testing.T) {
 	require.EqualValues(t, 13+2*4150, Headroom(100e9, 0, 1, 4150), "12.5 bytes a nanosecond")

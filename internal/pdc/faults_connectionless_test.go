@@ -188,6 +188,7 @@ func TestRUDIRules(t *testing.T) {
 
 	g.wait(1_100_000) // it waits to be sent again when its response comes
 	require.Equal(t, VerdictRUDIResponse, answer(first, 0, Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}).Verdict)
+	require.Empty(t, g.send(g.a))
 	require.True(t, g.a.m.Idle())
 
 	second, _ := submit()
@@ -212,6 +213,37 @@ func TestRUDIResponseToWhatWasNotSent(t *testing.T) {
 	require.Len(t, g.send(g.a), 1)
 	r, _ = g.give(wire{from: g.b, b: out[:n]})
 	require.Equal(t, VerdictRUDIResponse, r.Verdict)
+}
+
+// Where few packets may be on their way the old go before the new, which have the places of those answered
+// last: sought from the first place on, all new ones went before the ninth.
+func TestRUDIPacketsGoInTurn(t *testing.T) {
+	g := newPair(t, pairConfig{manager: func(c *ManagerConfig) { c.RUDI = 20 }})
+	g.a.m.rudi.most = rudiLeast
+	next := uint64(0)
+	for range 20 {
+		g.rudi(next)
+		next++
+	}
+	out := make([]byte, ReplyMax)
+	want := uint64(0)
+	for range 50 {
+		sent := g.send(g.a)
+		g.a.m.rudi.most = rudiLeast
+		require.NotEmpty(t, sent)
+		for _, w := range sent {
+			var h pds.RUDI
+			_, err := h.Decode(w.b)
+			require.NoError(t, err)
+			n, err := g.b.m.RespondRUDI(&h, &Response{Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
+			require.NoError(t, err)
+			r, _ := g.give(wire{from: g.b, b: out[:n]})
+			require.Equal(t, want, r.Handle)
+			g.rudi(next)
+			next++
+			want++
+		}
+	}
 }
 
 // As many RUDI packets may be outstanding as were asked for, also where that is the most.

@@ -110,10 +110,13 @@ type Manager struct {
 	life     life
 	recovery recovery
 
-	credits  credits
-	rudi     rudiTable
-	targetTC uint8
-	stats    Stats
+	credits credits
+	rudi    rudiTable
+
+	asides     int  // calls of Aside that Transmit has not told of yet
+	asideFirst bool // at the last turn of others
+	targetTC   uint8
+	stats      Stats
 }
 
 // NewManager allocates all memory of a manager. Errors wrap [ErrConfig] and name the
@@ -138,7 +141,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		m.pdc[i].timerAt = never
 	}
 	hasher := table.NewHasher(c.Seed)
-	m.sched = scheduler{pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, data: newQueue(ids)}
+	m.sched = scheduler{pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, data: newQueue(ids + 1)}
 	m.timer = timers{p: m.p, mem: m.mem, wheel: timerwheel.New(ids+2, 1024, c.Now)}
 	m.reply = answers{p: m.p, mem: m.mem, stats: &m.stats, limiter: limiter{hasher: hasher}}
 	m.start.init(m, c.Seed, hasher)

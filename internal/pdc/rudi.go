@@ -44,6 +44,7 @@ type rudiTable struct {
 	queued  int
 	most    int   // packets that may wait for their response at a time
 	answers int   // since most last grew
+	hand    int   // where the search for the next packet to send begins
 	nextDue int64 // nothing is due before
 	heard   [64]struct {
 		peer Addr
@@ -133,18 +134,23 @@ func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uin
 	}
 	t.live++
 	t.queued++
+	m.wakeRUDI()
 	return p.id, nil
 }
 
-// transmitRUDI sends a queued RUDI packet. With few packets the search goes through
-// all.
+// transmitRUDI sends a queued RUDI packet. With few packets the search goes through all. The search
+// goes on from the last, since a new packet has the place of the one answered last: from the
+// beginning the new packets would go before the old.
 func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 	t := &m.rudi
 	if t.queued == 0 || t.live-t.queued >= t.most {
 		return false
 	}
-	for i := range t.pkt {
-		p := &t.pkt[i]
+	for range t.pkt {
+		p := &t.pkt[t.hand]
+		if t.hand++; t.hand == len(t.pkt) {
+			t.hand = 0
+		}
 		if !p.used || !p.queued || p.dueAt > now {
 			continue
 		}
@@ -177,6 +183,7 @@ func (m *Manager) FailRUDI(handle uint64, c Cause) {
 			m.rudi.drop(p)
 		}
 	}
+	m.wakeRUDI()
 }
 
 // expire queues the packets whose response is overdue, or gives the packets up.
@@ -209,6 +216,14 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 		m.stats.RTOs++
 		p.queued = true
 		t.queued++
+	}
+	m.wakeRUDI()
+}
+
+// wakeRUDI is to be called after any possible change of which RUDI packets may go.
+func (m *Manager) wakeRUDI() {
+	if m.rudi.queued != 0 {
+		m.sched.wakeOthers()
 	}
 }
 
@@ -246,6 +261,7 @@ func (m *Manager) receiveRUDI(now int64, in *In, out []byte, r *Result) error {
 	t.answered(now, p.peer)
 	r.Verdict, r.Handle = VerdictRUDIResponse, p.handle
 	t.drop(p)
+	m.wakeRUDI()
 	return nil
 }
 
@@ -265,6 +281,7 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	if class != NackRetx && class != NackRetry || int(p.nacks) >= most {
 		m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: Cause(n.Code)})
 		m.rudi.drop(p)
+		m.wakeRUDI()
 		return nil
 	}
 	if n.Code == pds.NackNoPDCAvail {
@@ -281,6 +298,7 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)
 		m.life.arm(now)
 	}
+	m.wakeRUDI()
 	return nil
 }
 

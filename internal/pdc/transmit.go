@@ -22,13 +22,14 @@ type Out struct {
 	Control bool  // a control packet, in the class of control packets; nothing follows
 	AsData  bool  // a control packet in the class of data, to meet the same queues
 	Retx    bool
+	Aside   bool // no packet: the turn of a packet that [Manager.Aside] was called for
 }
 
 // to addresses o to the peer of p and empties the rest, field by field: a literal
 // would be built on the stack and copied.
 func (o *Out) to(p *PDC, control bool) {
 	o.PDC, o.Peer, o.Local, o.TC, o.Control = p.handle, p.peer, p.local, p.tc, control
-	o.Header, o.Handle, o.PSN, o.Size, o.Entropy, o.AsData, o.Retx = 0, 0, 0, 0, 0, false, false
+	o.Header, o.Handle, o.PSN, o.Size, o.Entropy, o.AsData, o.Retx, o.Aside = 0, 0, 0, 0, 0, false, false, false
 }
 
 // Transmit writes the header of the next packet to send to buf, at least [ReplyMax] bytes
@@ -36,7 +37,7 @@ func (o *Out) to(p *PDC, control bool) {
 // with input may change the answer.
 //
 // Control packets come first, then of each PDC in turn the retransmissions, lowest PSN
-// first, then new packets.
+// first, then new packets. RUDI packets and datagrams have a turn together.
 //
 //uetcc:hot
 func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
@@ -52,6 +53,9 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 		p := &m.pdc[m.sched.data.pop()]
 		p.flags &^= flagOnData
 		if !live(p.state) {
+			if p == &m.pdc[others] && m.transmitOthers(now, buf, out) {
+				return true
+			}
 			continue
 		}
 		if m.transmitData(now, p, buf, out) {
@@ -61,14 +65,41 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 			m.sched.release(p)
 		}
 	}
-	return m.transmitRUDI(now, buf, out)
+	return false
+}
+
+// transmitOthers sends a RUDI packet or has the caller send a datagram, by turns.
+func (m *Manager) transmitOthers(now int64, buf []byte, out *Out) bool {
+	m.sched.othersWait, m.asideFirst = false, !m.asideFirst
+	if m.asides == 0 || !m.asideFirst && m.rudi.queued != 0 {
+		if m.transmitRUDI(now, buf, out) {
+			if m.asides != 0 || m.rudi.queued != 0 {
+				m.sched.wakeOthers()
+			}
+			return true
+		}
+		if m.asides == 0 {
+			return false
+		}
+	}
+	if m.asides--; m.asides != 0 || m.rudi.queued != 0 {
+		m.sched.wakeOthers()
+	}
+	*out = Out{Aside: true}
+	return true
+}
+
+// Aside has [Manager.Transmit] tell, once for each call, when it is the turn of a datagram.
+func (m *Manager) Aside() {
+	m.asides++
+	m.sched.wakeOthers()
 }
 
 // Idle reports whether [Manager.Transmit] has nothing to give.
 //
 //uetcc:hot inlines nobounds
 func (m *Manager) Idle() bool {
-	return m.sched.ctl.head == 0 && m.sched.data.len() == 0 && m.rudi.queued == 0 && m.sched.revision == m.cc.Revision()
+	return m.sched.ctl.head == 0 && m.sched.data.len() == 0 && m.sched.revision == m.cc.Revision()
 }
 
 // transmitData sends a packet of p, if any, and allowed.

@@ -19,6 +19,19 @@ type scheduler struct {
 	data     queue                       // PDCs with packets to send that congestion control may allow
 	ctl      struct{ head, tail uint16 } // PDCs with control packets to send, linked by PDC.nextCtl; 0 is the end
 	revision uint32                      // of cc, at the last look at the PDCs waiting for a context
+
+	othersWait bool // others are in data
+}
+
+// others stands in the turns of PDCs for packets without one. No PDC has the number.
+const others = 0
+
+// wakeOthers has packets without a PDC sent at their turn.
+func (s *scheduler) wakeOthers() {
+	if !s.othersWait {
+		s.othersWait = true
+		s.data.push(&s.pdc[others])
+	}
 }
 
 // takeTurns puts p, after sending a packet, at the end of the turns, or straight to the PDCs
