@@ -154,4 +154,8 @@ func (n *Node) Start(ctx context.Context, op *Op) error {
 }
 
 // Cancel ends op with an error of the caller's, unless op is over. Never call Cancel before Start.
-func (op *Op) Cancel(err error) { op.sh.cancel(op, err) }
+func (op *Op) Cancel(err error) {
+	if op.sh != nil { // else Start has returned an error
+		op.sh.cancel(op, err)
+	}
+}

@@ -160,6 +160,7 @@ func (in *Initiator) Deny(now int64, h ses.Handle, code ses.ReturnCode, ev *Even
 	if m == nil {
 		return ses.ErrStale
 	}
+	m.wire[1] |= byte(ses.FlagIE)
 	m.failed(failFatal, code)
 	*ev = Event{}
 	in.settle(now, m, ev)
