@@ -32,8 +32,8 @@ func (n *Node) Expose(memory []byte) (Region, error) {
 	return r, nil
 }
 
-// Withdraw closes a region. After the return nobody touches the memory any more. The number is not
-// used again.
+// Withdraw closes a region. After the return nobody touches the memory any more, and reads under way
+// fail. The number is not used again.
 func (n *Node) Withdraw(r Region) {
 	for _, s := range n.shards {
 		s.withdraw(r)

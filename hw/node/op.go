@@ -85,7 +85,8 @@ func (n *Node) Send(ctx context.Context, peer netip.AddrPort, tag uint32, data [
 }
 
 // Recv receives a message with the given tag into data, from a peer, or from anybody if peer is the
-// zero AddrPort. Results are the bytes received and the sender.
+// zero AddrPort. Results are the bytes received and the sender. The error is [uetcc.ErrCancelled] when
+// the sender gives the message up half way.
 func (n *Node) Recv(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) (int, netip.AddrPort, error) {
 	op, err := n.do(ctx, Op{Kind: OpRecv, Peer: peer, Tag: tag, Data: data})
 	return op.N, op.Peer, err
@@ -113,7 +114,7 @@ func (n *Node) do(ctx context.Context, o Op) (Op, error) {
 }
 
 // Do begins op, whose Done is nil, and waits for the end. When ctx ends first, so does op: the memory
-// is the caller's again, with unknown effect at the peer. The error is also in op.Err.
+// is the caller's again, with unknown effect at the peer: some of Data, all or none may have arrived. The error is also in op.Err.
 func (n *Node) Do(ctx context.Context, op *Op) error {
 	if op.over == nil {
 		op.over = make(chan struct{}, 1)
