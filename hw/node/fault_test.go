@@ -184,3 +184,25 @@ func TestWithdrawDuringRead(t *testing.T) {
 	h.on.Store(false)
 	require.ErrorIs(t, <-read, uetcc.ErrRejected)
 }
+
+// The sender to a Recv given up in the middle of the message hears of that: it heard that all is well.
+func TestCancelledRecv(t *testing.T) {
+	a, b := listen(t, "127.0.0.1:0", node.Options{}), listen(t, "127.0.0.1:0", node.Options{})
+	ctx, cancel := context.WithCancel(soon(t))
+	ended, sent := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, _, err := b.Recv(ctx, a.Addr(), 1, make([]byte, 64<<20))
+		ended <- err
+	}()
+	go func() { sent <- a.Send(soon(t), b.Addr(), 1, make([]byte, 64<<20)) }()
+	require.Eventually(t, func() bool { return b.Stats().ReceivedBytes > 0 }, deadline, time.Millisecond)
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	require.ErrorIs(t, <-sent, uetcc.ErrCancelled)
+	got := make([]byte, 1)
+	go func() { sent <- a.Send(soon(t), b.Addr(), 2, []byte{7}) }()
+	_, _, err := b.Recv(soon(t), a.Addr(), 2, got)
+	require.NoError(t, err)
+	require.NoError(t, <-sent)
+	require.Equal(t, []byte{7}, got)
+}

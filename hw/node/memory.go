@@ -139,6 +139,15 @@ func (s *shard) do(now int64, in, reply *uetcc.Datagram, r *uetcc.Received) {
 	}
 }
 
+// isOrphan reports whether a packet was for a Recv given up, whose sender has to hear of that.
+func (s *shard) isOrphan(r *uetcc.Received) bool {
+	if r.Action != ses.ActionPlace || r.Message != 0 {
+		return false
+	}
+	x := s.slotOf(r.Cookie)
+	return x != nil && x.recv && x.op == nil
+}
+
 // received ends a Recv whose message is whole, or comes no more: the sender has given the message up, or the Recv has
 // no byte for it.
 func (s *shard) received(in *uetcc.Datagram, r *uetcc.Received) {

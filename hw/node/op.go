@@ -77,7 +77,8 @@ func (n *Node) Read(ctx context.Context, peer netip.AddrPort, at At, data []byte
 }
 
 // Send sends data to a Recv of the peer with the same tag, from the node or from anybody. Send
-// returns when data is in the receiver's buffer, however late the Recv comes. Several messages with
+// returns when data is in the receiver's buffer, however late the Recv comes; with [uetcc.ErrCancelled] when the
+// receiver gives the Recv up half way. Several messages with
 // the same tag may arrive in any order.
 func (n *Node) Send(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) error {
 	_, err := n.do(ctx, Op{Kind: OpSend, Peer: peer, Tag: tag, Data: data})

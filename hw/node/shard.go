@@ -310,6 +310,11 @@ func (s *shard) exchange(now int64, packets []port.Packet) error {
 	out := s.ep.ExchangeBatch(now, s.in[:n], s.replies[:n], s.got[:n], s.out)
 	for i := range s.got[:n] {
 		s.do(now, &s.in[i], &s.replies[i], &s.got[i])
+		if s.isOrphan(&s.got[i]) && !slices.ContainsFunc(s.got[i+1:n], func(r uetcc.Received) bool { return r.PDC == s.got[i].PDC }) {
+			s.got[i].Code = ses.RCHostUnsuccessCmpl
+			_ = s.ep.Fail(now, &s.in[i], &s.replies[i], &s.got[i])
+			s.do(now, &s.in[i], &s.replies[i], &s.got[i])
+		}
 	}
 	if s.held = n; out == 0 {
 		return nil

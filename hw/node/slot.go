@@ -298,6 +298,9 @@ func (s *shard) complete(x *slot, ev *uetcc.Event) {
 		}
 		ev.Peer = op.Peer.Addr() // not the endpoint's number
 		err := ev.Err()
+		if op.Kind == OpSend && ev.Outcome.Code == ses.RCHostUnsuccessCmpl {
+			err = fmt.Errorf("%w by the receiver", uetcc.ErrCancelled)
+		}
 		if full := min(len(op.Data), s.node.options.MTU); full > 1024 && errors.Is(err, uetcc.ErrNoAnswer) {
 			err = fmt.Errorf("%w, and Options.MTU if the path may not take packets with %d bytes of payload", err, full)
 		}
