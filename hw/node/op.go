@@ -77,9 +77,9 @@ func (n *Node) Read(ctx context.Context, peer netip.AddrPort, at At, data []byte
 }
 
 // Send sends data to a Recv of the peer with the same tag, from the node or from anybody. Send
-// returns when data is in the receiver's buffer, however late the Recv comes; with [uetcc.ErrCancelled] when the
-// receiver gives the Recv up half way. Several messages with
-// the same tag may arrive in any order.
+// returns when data is in the receiver's buffer, however late the Recv comes, with [uetcc.ErrCancelled]
+// when the receiver gives the Recv up half way. Several messages with the same tag may arrive in any
+// order.
 func (n *Node) Send(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) error {
 	_, err := n.do(ctx, Op{Kind: OpSend, Peer: peer, Tag: tag, Data: data})
 	return err
@@ -115,7 +115,8 @@ func (n *Node) do(ctx context.Context, o Op) (Op, error) {
 }
 
 // Do begins op, whose Done is nil, and waits for the end. When ctx ends first, so does op: the memory
-// is the caller's again, with unknown effect at the peer: some of Data, all or none may have arrived. The error is also in op.Err.
+// is the caller's again, with unknown effect at the peer: some of Data, all or none may have arrived.
+// The error is also in op.Err.
 func (n *Node) Do(ctx context.Context, op *Op) error {
 	if op.over == nil {
 		op.over = make(chan struct{}, 1)
