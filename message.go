@@ -184,7 +184,8 @@ func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
 }
 
 // Cancel gives a message up. Packets in flight are still waited for; the completion
-// tells the rest. The error is ses.ErrStale.
+// tells the rest. Packets of the message that leave after Cancel say that it is given up (ses.FlagIE):
+// the peer does not place their bytes, so any will do. The error is ses.ErrStale.
 func (e *Endpoint) Cancel(now int64, h Handle) error {
 	return e.source.cancel(e.clock.read(now), h)
 }

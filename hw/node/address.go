@@ -24,7 +24,7 @@ func parse(s string, defaultPort uint16) (netip.AddrPort, error) {
 		host, service = s, strconv.Itoa(int(defaultPort))
 	}
 	number, err := strconv.ParseUint(service, 10, 16)
-	if err != nil {
+	if err != nil || host == "" {
 		return netip.AddrPort{}, fmt.Errorf("%w: address %q: want host or host:port", ErrConfig, s)
 	}
 	a, err := netip.ParseAddr(host)
@@ -42,11 +42,12 @@ func parse(s string, defaultPort uint16) (netip.AddrPort, error) {
 type scheme struct {
 	port   uint16 // of all peers, unless by port
 	byPort bool
+	zone   string // the interface of a link-local address
 }
 
 func newScheme(local netip.AddrPort, paths int) scheme {
 	a := local.Addr()
-	return scheme{local.Port(), local.Port() != pds.UDPPort && paths == 1 && (a.Is4() || a.IsLoopback())}
+	return scheme{local.Port(), local.Port() != pds.UDPPort && paths == 1 && (a.Is4() || a.IsLoopback()), a.Zone()}
 }
 
 // The endpoint knows peers by addresses alone. A peer with address and port gets an address of the
@@ -92,6 +93,8 @@ func (s scheme) check(local, peer netip.AddrPort) error {
 		return fmt.Errorf("%w: no peer: want the address and port of a node", ErrPeer)
 	case peer.Addr().Is4() != local.Addr().Is4():
 		return fmt.Errorf("%w: %v has another IP version than this node, %v", ErrPeer, peer, local)
+	case peer.Addr().Zone() != "" && peer.Addr().Zone() != s.zone:
+		return fmt.Errorf("%w: %v is on another interface than this node, %v%%%s", ErrPeer, peer, local.Addr(), s.zone)
 	case !s.byPort && peer.Port() != s.port:
 		return fmt.Errorf("%w: %v: this node, %v, tells peers apart by address alone, which all have to listen at its port; "+
 			"see the package comment on addresses", ErrPeer, peer, local)

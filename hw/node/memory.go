@@ -32,8 +32,8 @@ func (n *Node) Expose(memory []byte) (Region, error) {
 	return r, nil
 }
 
-// Withdraw closes a region. After the return nobody touches the memory any more. The number is not
-// used again.
+// Withdraw closes a region. After the return nobody touches the memory any more, and reads under way
+// fail. The number is not used again.
 func (n *Node) Withdraw(r Region) {
 	for _, s := range n.shards {
 		s.withdraw(r)
@@ -95,12 +95,26 @@ func (s *shard) bytesAt(cookie, offset uint64, n uint32) []byte {
 	return b[offset:min(offset+uint64(n), uint64(len(b)))]
 }
 
-// payload is the data of a packet: n bytes of memory, or zeros where the memory is gone.
-func (s *shard) payload(cookie, offset uint64, n uint32) []byte {
-	if b := s.bytesAt(cookie, offset, n); len(b) == int(n) {
+// payload returns the data of a packet, nothing after a refusal. The packet of an operation given up brings zeros: it
+// says that the operation was, so the peer does not place them.
+func (s *shard) payload(now int64, d *uetcc.Datagram) []byte {
+	y := &d.Payload
+	if y.Message != 0 {
+		if b := s.bytesAt(y.Cookie, uint64(y.Offset), y.Length); len(b) == int(y.Length) {
+			return b
+		}
+		return s.zeros[:y.Length]
+	}
+	b, code := s.bytesAt(y.Cookie, y.Address, y.Length), ses.RCOK
+	if len(b) != int(y.Length) { // withdrawn
+		code = ses.RCBadMKey
+	} else if s.isNarrow(now, d) {
+		code = ses.RCOpViolation // the reader's error then names the MTU of both ends
+	}
+	if code == ses.RCOK || s.ep.Refuse(now, y.Answer, code, d) != nil {
 		return b
 	}
-	return s.zeros[:n]
+	return nil
 }
 
 // do acts on a packet's request.
@@ -117,15 +131,25 @@ func (s *shard) do(now int64, in, reply *uetcc.Datagram, r *uetcc.Received) {
 		s.atomic(now, in, reply, r)
 	case ses.ActionRead:
 		if r.Answer != 0 {
-			_ = s.ep.Answer(now, r.Answer, s.payload(r.Cookie, r.Address, r.Length), reply)
+			_ = s.ep.Answer(now, r.Answer, s.bytesAt(r.Cookie, r.Address, r.Length), reply)
 		}
 	}
-	if r.Complete && r.Cookie&cookieRegion == 0 && r.Message == 0 {
+	if (r.Complete || r.Action == ses.ActionAbort) && r.Cookie&cookieRegion == 0 && r.Message == 0 {
 		s.received(in, r)
 	}
 }
 
-// received ends a Recv whose message is whole.
+// isOrphan reports whether a packet was for a Recv given up, whose sender has to hear of that.
+func (s *shard) isOrphan(r *uetcc.Received) bool {
+	if r.Action != ses.ActionPlace || r.Message != 0 {
+		return false
+	}
+	x := s.slotOf(r.Cookie)
+	return x != nil && x.recv && x.op == nil
+}
+
+// received ends a Recv whose message is whole, or comes no more: the sender has given the message up, or the Recv has
+// no byte for it.
 func (s *shard) received(in *uetcc.Datagram, r *uetcc.Received) {
 	x := s.slotOf(r.Cookie)
 	if x == nil || !x.recv {
@@ -138,7 +162,10 @@ func (s *shard) received(in *uetcc.Datagram, r *uetcc.Received) {
 		if _, bad := s.request.Decode(r.Form, in.Packet[r.Header:]); bad == nil {
 			length = int(s.request.RequestLength)
 		}
-		if length > len(op.Data) {
+		switch {
+		case r.Action == ses.ActionAbort && r.Code != ses.RCTooLong:
+			length, err = 0, fmt.Errorf("%w by the sender", uetcc.ErrCancelled)
+		case length > len(op.Data):
 			length, err = len(op.Data), uetcc.ErrTruncated
 		}
 		op.N = length

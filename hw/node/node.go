@@ -56,7 +56,7 @@ func Listen(address string, o Options) (*Node, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	n.local = ports[0].Local()
-	n.scheme = newScheme(n.local, o.Paths)
+	n.scheme = newScheme(netip.AddrPortFrom(n.local.Addr().WithZone(local.Addr().Zone()), n.local.Port()), o.Paths)
 	if n.options.MTU == 0 {
 		n.options.MTU = int(mtuFor(ports[0].LinkMTU()))
 	}
@@ -112,6 +112,10 @@ func (n *Node) shardOf(op *Op) (*shard, error) {
 		}
 		return n.shards[0], nil
 	}
+	if op.Kind > OpAtomic {
+		return nil, fmt.Errorf("%w: Kind is %v", ErrConfig, op.Kind)
+	}
+	op.Peer = netip.AddrPortFrom(op.Peer.Addr().Unmap(), op.Peer.Port())
 	if err := n.scheme.check(n.local, op.Peer); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
+	"net"
 	"net/netip"
 	"testing"
 	"time"
@@ -140,4 +141,21 @@ func TestRefusals(t *testing.T) {
 	for _, peer := range []netip.AddrPort{{}, a.Addr(), netip.MustParseAddrPort("[::1]:77")} {
 		require.ErrorIs(t, a.Write(ctx, peer, node.At{}, data), node.ErrPeer)
 	}
+	op := &node.Op{Kind: node.OpAtomic + 1, Peer: b.Addr()}
+	require.ErrorIs(t, a.Start(ctx, op), node.ErrConfig, "had no end")
+	op.Cancel(node.ErrClosed)
+	for _, address := range []string{"", ":5000", "127.0.0.1:70000"} {
+		_, err := node.Listen(address, node.Options{})
+		require.ErrorContains(t, err, "want host or host:port")
+	}
+}
+
+// An IPv4 address in its IPv6 form, as package net has it, is a peer's address.
+func TestMappedAddress(t *testing.T) {
+	a, b := listen(t, "127.0.0.1:0", node.Options{}), listen(t, "127.0.0.1:0", node.Options{})
+	_, err := b.Expose(make([]byte, 1))
+	require.NoError(t, err)
+	peer, err := net.ResolveUDPAddr("udp", b.Addr().String())
+	require.NoError(t, err)
+	require.NoError(t, a.Write(soon(t), peer.AddrPort(), node.At{}, []byte{1}))
 }

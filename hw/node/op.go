@@ -77,15 +77,17 @@ func (n *Node) Read(ctx context.Context, peer netip.AddrPort, at At, data []byte
 }
 
 // Send sends data to a Recv of the peer with the same tag, from the node or from anybody. Send
-// returns when data is in the receiver's buffer, however late the Recv comes. Several messages with
-// the same tag may arrive in any order.
+// returns when data is in the receiver's buffer, however late the Recv comes, with [uetcc.ErrCancelled]
+// when the receiver gives the Recv up half way. Several messages with the same tag may arrive in any
+// order.
 func (n *Node) Send(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) error {
 	_, err := n.do(ctx, Op{Kind: OpSend, Peer: peer, Tag: tag, Data: data})
 	return err
 }
 
 // Recv receives a message with the given tag into data, from a peer, or from anybody if peer is the
-// zero AddrPort. Results are the bytes received and the sender.
+// zero AddrPort. Results are the bytes received and the sender. The error is [uetcc.ErrCancelled] when
+// the sender gives the message up half way.
 func (n *Node) Recv(ctx context.Context, peer netip.AddrPort, tag uint32, data []byte) (int, netip.AddrPort, error) {
 	op, err := n.do(ctx, Op{Kind: OpRecv, Peer: peer, Tag: tag, Data: data})
 	return op.N, op.Peer, err
@@ -113,7 +115,8 @@ func (n *Node) do(ctx context.Context, o Op) (Op, error) {
 }
 
 // Do begins op, whose Done is nil, and waits for the end. When ctx ends first, so does op: the memory
-// is the caller's again, with unknown effect at the peer. The error is also in op.Err.
+// is the caller's again, with unknown effect at the peer: some of Data, all or none may have arrived.
+// The error is also in op.Err.
 func (n *Node) Do(ctx context.Context, op *Op) error {
 	if op.over == nil {
 		op.over = make(chan struct{}, 1)
@@ -154,4 +157,8 @@ func (n *Node) Start(ctx context.Context, op *Op) error {
 }
 
 // Cancel ends op with an error of the caller's, unless op is over. Never call Cancel before Start.
-func (op *Op) Cancel(err error) { op.sh.cancel(op, err) }
+func (op *Op) Cancel(err error) {
+	if op.sh != nil { // else Start has returned an error
+		op.sh.cancel(op, err)
+	}
+}

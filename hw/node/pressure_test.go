@@ -75,6 +75,21 @@ func TestNobodyListens(t *testing.T) {
 	require.ErrorContains(t, err, gone.Addr().String())
 }
 
+// A context that ends first tells what the network has said until then.
+func TestNobodyListensForLong(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("answers of the network are not told to sockets that send to many")
+	}
+	gone, err := node.Listen("127.0.0.1:0", node.Options{})
+	require.NoError(t, err)
+	require.NoError(t, gone.Close())
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	err = listen(t, "127.0.0.1:0", node.Options{}).Write(ctx, gone.Addr(), node.At{}, []byte("x"))
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, err, port.ErrRefused)
+}
+
 // A context that ends gives the memory back, and the node goes on.
 func TestContext(t *testing.T) {
 	a, p := listenLossy(t, "127.0.0.1:0", 0, node.Options{})
@@ -127,6 +142,11 @@ func TestRecvFromPeer(t *testing.T) {
 	require.ErrorIs(t, err, uetcc.ErrTruncated)
 	require.Equal(t, 5000, n)
 	all.Wait()
+	all.Go(func() { require.Error(t, b.Send(ctx, a.Addr(), 5, make([]byte, 9000))) })
+	n, _, err = a.Recv(ctx, b.Addr(), 5, nil)
+	require.ErrorIs(t, err, uetcc.ErrTruncated)
+	require.Zero(t, n)
+	all.Wait()
 }
 
 // Close ends what is under way, and what comes after.
@@ -157,6 +177,27 @@ func TestCloseWithoutRoom(t *testing.T) {
 	require.NoError(t, n.Close())
 	for i := range ends {
 		require.EqualValues(t, 1, ends[i].Load(), i)
+	}
+}
+
+// Recvs beyond Options.Receives have their turn when earlier ones end, or are cancelled.
+func TestRecvsWithoutRoom(t *testing.T) {
+	a, b := listen(t, "127.0.0.1:0", node.Options{}), listen(t, "127.0.0.1:0", node.Options{Receives: 1})
+	var ops [4]node.Op
+	ends := make(chan *node.Op, len(ops))
+	for i := range ops {
+		ops[i] = node.Op{Kind: node.OpRecv, Peer: a.Addr(), Tag: uint32(i), Data: make([]byte, 1), Done: func(op *node.Op) { ends <- op }}
+		require.NoError(t, b.Start(soon(t), &ops[i]))
+	}
+	mine := errors.New("mine")
+	ops[1].Cancel(mine)
+	require.ErrorIs(t, (<-ends).Err, mine)
+	for _, i := range []uint32{0, 2, 3} {
+		require.NoError(t, a.Send(soon(t), b.Addr(), i, []byte{byte(i)}))
+		op := <-ends
+		require.NoError(t, op.Err)
+		require.Equal(t, i, op.Tag)
+		require.Equal(t, []byte{byte(i)}, op.Data)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"runtime"
 	"slices"
 	"sync"
@@ -38,8 +37,9 @@ type shard struct {
 	slots   []slot
 	free    []uint32
 	regions []region
-	stalled []*Op // operations without room in the endpoint
+	stalled []*Op // operations without room in the endpoint, but for Recvs
 	spare   []*Op // memory for stalled
+	queued  []*Op // Recvs without a receive buffer, in the order of their buffers
 	done    []*Op // over, and not told yet
 	armed   int64 // time of the goroutine's next look at the clock; never while waiting for packets alone
 	waits   bool  // the goroutine waits
@@ -56,6 +56,7 @@ type shard struct {
 	held             int           // replies waiting for the next flush
 	more             bool          // may go than has gone
 	silent           silence
+	narrow           silence // peers that packets were too long for, the latest
 	faults           [16]port.Fault
 	request          ses.Request
 	word             [8]byte
@@ -304,17 +305,22 @@ func (s *shard) exchange(now int64, packets []port.Packet) error {
 	for i := range packets {
 		p := &packets[i]
 		s.in[i] = uetcc.Datagram{Packet: p.Data, Src: s.node.scheme.fep(p.Peer), Dst: self, CE: p.TOS&3 == 3}
-		s.silent.heard(p.Peer)
+		s.silent.heard(s.in[i].Src)
 	}
 	n := len(packets)
 	out := s.ep.ExchangeBatch(now, s.in[:n], s.replies[:n], s.got[:n], s.out)
 	for i := range s.got[:n] {
 		s.do(now, &s.in[i], &s.replies[i], &s.got[i])
+		if s.isOrphan(&s.got[i]) && !slices.ContainsFunc(s.got[i+1:n], func(r uetcc.Received) bool { return r.PDC == s.got[i].PDC }) {
+			s.got[i].Code = ses.RCHostUnsuccessCmpl
+			_ = s.ep.Fail(now, &s.in[i], &s.replies[i], &s.got[i])
+			s.do(now, &s.in[i], &s.replies[i], &s.got[i])
+		}
 	}
 	if s.held = n; out == 0 {
 		return nil
 	}
-	return s.transmit(s.out[:out])
+	return s.transmit(now, s.out[:out])
 }
 
 // flush sends all that may go, but no more at a time than peers can take from a socket.
@@ -324,22 +330,22 @@ func (s *shard) flush(now int64) error {
 	}
 	n := s.ep.TransmitBatch(now, s.out)
 	s.more = n == len(s.out)
-	return s.transmit(s.out[:n])
+	return s.transmit(now, s.out[:n])
 }
 
 // transmit sends the waiting answers, and packets with data. The packets of a batch take the path of
 // the first: so the order stays, and segmentation offload works.
-func (s *shard) transmit(out []uetcc.Datagram) error {
+func (s *shard) transmit(now int64, out []uetcc.Datagram) error {
 	packets, path := s.packets[:0], uint16(0)
 	for i := range s.replies[:s.held] {
-		packets = s.build(packets, &s.replies[i], 0)
+		packets = s.build(now, packets, &s.replies[i], 0)
 	}
 	s.held = 0
 	for i := range out {
 		if i == 0 {
 			path = out[i].Entropy
 		}
-		packets = s.build(packets, &out[i], path)
+		packets = s.build(now, packets, &out[i], path)
 	}
 	if len(packets) == 0 {
 		return nil
@@ -348,20 +354,16 @@ func (s *shard) transmit(out []uetcc.Datagram) error {
 }
 
 // build appends a packet, unless empty.
-func (s *shard) build(packets []port.Packet, d *uetcc.Datagram, path uint16) []port.Packet {
+func (s *shard) build(now int64, packets []port.Packet, d *uetcc.Datagram, path uint16) []port.Packet {
 	if len(d.Packet) == 0 {
 		return packets
 	}
-	p := port.Packet{Peer: s.node.scheme.peer(d.Dst), Data: d.Packet, TOS: d.TC<<2 | 2, Path: path}
-	if y := &d.Payload; y.Length > 0 {
-		offset := uint64(y.Offset)
-		if y.Message == 0 {
-			offset = y.Address
-		}
-		p.Tail = s.payload(y.Cookie, offset, y.Length)
-		s.counts.sentBytes += uint64(y.Length)
+	var tail []byte
+	if d.Payload.Length > 0 {
+		tail = s.payload(now, d)
+		s.counts.sentBytes += uint64(len(tail))
 	}
-	return append(packets, p)
+	return append(packets, port.Packet{Peer: s.node.scheme.peer(d.Dst), Data: d.Packet, Tail: tail, TOS: d.TC<<2 | 2, Path: path})
 }
 
 // send gives packets to the port, and keeps the rest for lack of room.
@@ -380,13 +382,16 @@ func (s *shard) fail(err error) {
 	s.over = err
 	for i := range s.slots {
 		if x := &s.slots[i]; x.op != nil {
+			if !x.recv {
+				_ = s.ep.Cancel(s.node.now(), x.handle)
+			}
 			s.finish(x, err)
 		}
 	}
-	for _, op := range s.stalled {
+	for _, op := range slices.Concat(s.stalled, s.queued) {
 		s.settle(op, err)
 	}
-	s.stalled = nil
+	s.stalled, s.queued = nil, nil
 	s.forget()
 	s.mu.Unlock()
 	s.tell()
@@ -422,13 +427,14 @@ type silence struct {
 }
 
 type silentPeer struct {
-	peer  netip.AddrPort
+	peer  pdc.Addr // without zone, and port where a peer's packets come from several
 	fault port.Fault
 	since int64
 }
 
 const (
-	silentFor  = int64(time.Second) // then operations to the peer end
+	silentFor  = int64(time.Second)      // then operations to the peer end
+	narrowFor  = 10 * int64(time.Second) // longer than a packet waits to be sent again while others get through
 	silentMost = 64
 )
 
@@ -440,8 +446,18 @@ func (q *silence) deadline() int64 {
 	return at
 }
 
-func (q *silence) heard(peer netip.AddrPort) {
+func (q *silence) heard(peer pdc.Addr) {
 	q.peers = slices.DeleteFunc(q.peers, func(x silentPeer) bool { return x.peer == peer })
+}
+
+// fault is the network's reason against a peer, nil if there is none.
+func (q *silence) fault(peer pdc.Addr) error {
+	for i := range q.peers {
+		if q.peers[i].peer == peer {
+			return q.peers[i].fault.Err
+		}
+	}
+	return nil
 }
 
 // hear takes the port's faults in, and gives up peers that have been silent for long.
@@ -454,35 +470,54 @@ func (s *shard) hear(now int64) {
 	for i := 0; i < len(s.silent.peers); i++ {
 		if q := s.silent.peers[i]; now >= q.since+silentFor {
 			s.silent.heard(q.peer)
-			s.abandon(q.peer, q.fault.Err)
+			err := q.fault.Err
+			if errors.Is(err, port.ErrUnreachable) {
+				err = fmt.Errorf("%w from %v", err, s.node.local)
+			}
+			s.abandon(q.peer, err)
 			i--
 		}
 	}
 }
 
 func (s *shard) note(now int64, f port.Fault) {
+	peer := s.node.scheme.fep(f.Peer)
 	if errors.Is(f.Err, port.ErrTooLong) {
 		most := "how long a packet may be is not known"
 		if f.MTU > 0 {
 			most = fmt.Sprintf("IP packets may have up to %d bytes", f.MTU)
 		}
-		s.abandon(f.Peer, fmt.Errorf("%w: %s, and packets have %d bytes of payload: set Options.MTU to less, at both ends", f.Err, most, s.node.options.MTU))
+		s.abandon(peer, fmt.Errorf("%w: %s, and packets have %d bytes of payload: set Options.MTU to less, at both ends", f.Err, most, s.node.options.MTU))
+		s.narrow.heard(peer)
+		if n := len(s.narrow.peers); n == silentMost {
+			s.narrow.peers = slices.Delete(s.narrow.peers, 0, 1)
+		}
+		s.narrow.peers = append(s.narrow.peers, silentPeer{peer, f, now})
 		return
 	}
-	for i := range s.silent.peers {
-		if s.silent.peers[i].peer == f.Peer {
-			return
-		}
-	}
-	if len(s.silent.peers) < silentMost {
-		s.silent.peers = append(s.silent.peers, silentPeer{f.Peer, f, now})
+	if s.silent.fault(peer) == nil && len(s.silent.peers) < silentMost {
+		s.silent.peers = append(s.silent.peers, silentPeer{peer, f, now})
 	}
 }
 
+// isNarrow reports whether the path to the peer does not take a packet of read data.
+func (s *shard) isNarrow(now int64, d *uetcc.Datagram) bool {
+	for i := range s.narrow.peers {
+		if q := &s.narrow.peers[i]; q.peer == d.Dst {
+			length := 20 + 8 + len(d.Packet) + int(d.Payload.Length)
+			if s.node.local.Addr().Is6() {
+				length += 20
+			}
+			return now-q.since < narrowFor && q.fault.MTU > 0 && length > q.fault.MTU
+		}
+	}
+	return false
+}
+
 // abandon ends all operations with a peer.
-func (s *shard) abandon(peer netip.AddrPort, err error) {
+func (s *shard) abandon(peer pdc.Addr, err error) {
 	for i := range s.slots {
-		if x := &s.slots[i]; x.op != nil && x.op.Kind != OpRecv && x.op.Peer == peer {
+		if x := &s.slots[i]; x.op != nil && x.op.Kind != OpRecv && s.node.scheme.fep(x.op.Peer) == peer {
 			_ = s.ep.Cancel(s.node.now(), x.handle)
 			s.finish(x, err)
 		}

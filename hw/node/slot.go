@@ -5,6 +5,7 @@ package node
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 
@@ -43,7 +44,10 @@ func (s *shard) begin(op *Op) error {
 	op.sh = s
 	now := s.node.now()
 	s.counts.begun++
-	err := s.start(now, op)
+	room, err := s.start(now, op)
+	if !room {
+		s.stall(op)
+	}
 	if err == nil && op.Kind != OpRecv || s.ep.Target().HasErrand() {
 		if s.begun = s.telling; !s.telling {
 			s.launch(now)
@@ -86,11 +90,19 @@ func (s *shard) arms(now int64) bool {
 	return false
 }
 
-// start gives op to the endpoint. Without room op waits: an error is permanent.
-func (s *shard) start(now int64, op *Op) error {
-	if len(s.free) == 0 { // as many were given up, and are not over for the endpoint
+// stall has op wait for room.
+func (s *shard) stall(op *Op) {
+	if op.Kind == OpRecv {
+		s.queued = append(s.queued, op)
+	} else {
 		s.stalled = append(s.stalled, op)
-		return nil
+	}
+}
+
+// start gives op to the endpoint, and reports whether there was room. An error is permanent.
+func (s *shard) start(now int64, op *Op) (room bool, err error) {
+	if len(s.free) == 0 { // as many were given up, and are not over for the endpoint
+		return false, nil
 	}
 	i := s.free[len(s.free)-1]
 	x := &s.slots[i]
@@ -106,16 +118,15 @@ func (s *shard) start(now int64, op *Op) error {
 		op.slot, op.gen = i, gen
 		x.handle, x.used = h, true
 		s.free = s.free[:len(s.free)-1]
-		return nil
+		return true, nil
 	}
 	x.op, x.data = nil, nil // or fail would end op a second time
 	switch {
 	case errors.Is(err, ses.ErrFull), errors.Is(err, uetcc.ErrEvents), errors.Is(err, pdc.ErrPaused), errors.Is(err, pdc.ErrTableFull):
 		op.gen = 0
-		s.stalled = append(s.stalled, op)
-		return nil
+		return false, nil
 	}
-	return err
+	return true, err
 }
 
 // ask makes the call for op.
@@ -156,8 +167,14 @@ func (s *shard) ask(now int64, op *Op, cookie uint64) (ses.Handle, error) {
 // cancel ends op for its caller.
 func (s *shard) cancel(op *Op, err error) {
 	s.mu.Lock()
+	if why := s.silent.fault(s.node.scheme.fep(op.Peer)); why != nil {
+		err = fmt.Errorf("%w, after the answer of the network: %w", err, why)
+	}
 	if i := slices.Index(s.stalled, op); i >= 0 {
 		s.stalled = slices.Delete(s.stalled, i, i+1)
+		s.settle(op, err)
+	} else if i := slices.Index(s.queued, op); i >= 0 {
+		s.queued = slices.Delete(s.queued, i, i+1)
 		s.settle(op, err)
 	} else if x := &s.slots[op.slot]; x.op == op && x.gen == op.gen {
 		if !x.recv {
@@ -245,13 +262,26 @@ func (s *shard) poll(now int64) {
 		all := s.stalled
 		s.stalled = s.spare[:0]
 		for i, op := range all {
-			if err := s.start(now, op); err != nil {
+			if room, err := s.start(now, op); !room {
+				s.stall(op)
+			} else if err != nil {
 				s.settle(op, err)
 			}
 			all[i] = nil
 		}
 		s.spare = all[:0]
 	}
+	begun := 0
+	for _, op := range s.queued { // none has a buffer before the first
+		room, err := s.start(now, op)
+		if !room {
+			break
+		}
+		if begun++; err != nil {
+			s.settle(op, err)
+		}
+	}
+	s.queued = slices.Delete(s.queued, 0, begun)
 }
 
 // complete ends the operation of a slot as an event says.
@@ -267,7 +297,14 @@ func (s *shard) complete(x *slot, ev *uetcc.Event) {
 			op.N = int(ev.Outcome.Length)
 		}
 		ev.Peer = op.Peer.Addr() // not the endpoint's number
-		s.finish(x, ev.Err())
+		err := ev.Err()
+		if op.Kind == OpSend && ev.Outcome.Code == ses.RCHostUnsuccessCmpl {
+			err = fmt.Errorf("%w by the receiver", uetcc.ErrCancelled)
+		}
+		if full := min(len(op.Data), s.node.options.MTU); full > 1024 && errors.Is(err, uetcc.ErrNoAnswer) {
+			err = fmt.Errorf("%w, and Options.MTU if the path may not take packets with %d bytes of payload", err, full)
+		}
+		s.finish(x, err)
 	}
 	s.vacate(uint32(ev.Cookie))
 }

@@ -94,7 +94,8 @@ func faultError(errno unix.Errno) error {
 	switch errno {
 	case unix.ECONNREFUSED:
 		return port.ErrRefused
-	case unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENETDOWN, unix.ENODEV, unix.ENONET, unix.EADDRNOTAVAIL:
+	case unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENETDOWN, unix.ENODEV, unix.ENONET, unix.EADDRNOTAVAIL,
+		unix.EAFNOSUPPORT, unix.EINVAL: // the last: from a loopback address to another machine, by a blackhole route, to port 0
 		return port.ErrUnreachable
 	case unix.EMSGSIZE:
 		return port.ErrTooLong

@@ -16,8 +16,7 @@ import (
 
 const (
 	recvCalls   = 16      // messages of one system call
-	recvBytes   = 1 << 16 // of one message: with grouping many packets
-	recvSingle  = 9216    // without grouping: bytes of the largest packet
+	recvBytes   = 1 << 16 // of one message: the largest packet, or with grouping many packets
 	recvControl = 192     // bytes; with less some messages would be missing silently
 )
 
@@ -28,7 +27,6 @@ type inbox struct {
 	vectors [recvCalls]unix.Iovec
 	names   [recvCalls][nameMax]byte
 	control [recvCalls][recvControl]byte
-	room    int // bytes for each message
 	slots   int // messages with memory: few, as long as enough
 
 	next, end int         // messages not handed out yet
@@ -38,22 +36,14 @@ type inbox struct {
 	segment   int         // bytes of each
 }
 
-func (b *inbox) init(group bool) {
-	b.room = recvSingle
-	if group {
-		b.room = recvBytes
-	}
-	b.grow(1)
-}
-
 // grow gives memory to n messages.
 func (b *inbox) grow(n int) {
 	more := n - b.slots
-	data := make([]byte, more*b.room)
+	data := make([]byte, more*recvBytes)
 	for i := range more {
 		v, at := &b.vectors[b.slots+i], b.slots+i
-		v.Base = &data[i*b.room]
-		v.SetLen(b.room)
+		v.Base = &data[i*recvBytes]
+		v.SetLen(recvBytes)
 		h := &b.headers[at].header
 		h.Iov, h.Name, h.Control = v, &b.names[at][0], &b.control[at][0]
 		h.SetIovlen(1)
@@ -96,7 +86,6 @@ func (p *Port) Receive(packets []port.Packet) (n int, err error) {
 			}
 			p.open(b.next)
 			b.next++
-			continue
 		}
 		k := min(b.segment, len(b.rest))
 		packets[n] = b.template

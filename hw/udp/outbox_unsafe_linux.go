@@ -112,7 +112,7 @@ func (p *Port) build(packets []port.Packet, s *socket, single bool) (n int) {
 			for k < len(packets) && k < sendSegments && v+2 <= sendVectors {
 				q, b := &packets[k], &packets[0]
 				length := len(q.Data) + len(q.Tail)
-				if length > size || total+length > sendBytes || q.TOS != b.TOS || q.Path != b.Path || q.Peer != b.Peer {
+				if length > size || length == 0 || total+length > sendBytes || q.TOS != b.TOS || q.Path != b.Path || q.Peer != b.Peer {
 					break
 				}
 				v = o.add(v, q)
@@ -151,15 +151,17 @@ func (o *outbox) add(v int, p *port.Packet) int {
 	return v
 }
 
-// putName writes a sockaddr_in or sockaddr_in6, and returns the length.
+// putName writes a sockaddr_in or sockaddr_in6, and returns the length. The kernel refuses an address of the
+// other IP version than the socket's.
 func (p *Port) putName(b *[nameMax]byte, to netip.AddrPort) uint32 {
-	binary.NativeEndian.PutUint16(b[:], uint16(p.family))
 	binary.BigEndian.PutUint16(b[2:], to.Port())
-	if p.family == unix.AF_INET {
+	if p.family == unix.AF_INET && (to.Addr().Is4() || to.Addr().Is4In6()) {
+		binary.NativeEndian.PutUint16(b[:], unix.AF_INET)
 		a := as4(to)
 		copy(b[4:], a[:])
 		return unix.SizeofSockaddrInet4
 	}
+	binary.NativeEndian.PutUint16(b[:], unix.AF_INET6)
 	a := to.Addr().As16()
 	copy(b[8:], a[:])
 	binary.NativeEndian.PutUint32(b[24:], 0)

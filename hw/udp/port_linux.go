@@ -114,7 +114,7 @@ func open(c Config, shared bool) (_ *Port, err error) {
 		p.polls = append(p.polls, unix.PollFd{Fd: int32(s.fd)})
 		local = netip.AddrPortFrom(local.Addr(), 0)
 	}
-	p.in.init(p.group)
+	p.in.grow(1)
 	p.out.init()
 	return p, nil
 }

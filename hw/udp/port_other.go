@@ -37,7 +37,7 @@ type Port struct {
 }
 
 const (
-	packetMax = 9216                  // bytes of the largest packet
+	packetMax = 1 << 16               // bytes of the largest packet
 	held      = 64                    // packets of one Receive
 	look      = 20 * time.Microsecond // a read whose time is over does not look into the socket
 )

@@ -104,7 +104,7 @@ func (p *Port) bind(s *socket, local netip.AddrPort) error {
 
 // as4 is an IPv4 address, or zeros.
 func as4(a netip.AddrPort) (b [4]byte) {
-	if a.Addr().Is4() {
+	if a.Addr().Is4() || a.Addr().Is4In6() {
 		b = a.Addr().As4()
 	}
 	return b

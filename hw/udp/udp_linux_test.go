@@ -3,6 +3,7 @@
 package udp_test
 
 import (
+	"net/netip"
 	"os/exec"
 	"runtime"
 	"testing"
@@ -76,6 +77,18 @@ func TestTooLong(t *testing.T) {
 	require.Equal(t, 3, n)
 	porttest.Await(t, b, 1, func(q *port.Packet) { require.Equal(t, "y", string(q.Data)) })
 	require.Equal(t, 2, a.Faults(f[:]))
+}
+
+// A way that the kernel does not have is a fault by its name: from a loopback address none leads to another machine.
+func TestNoWay(t *testing.T) {
+	a := open(t, udp.Config{Local: at("127.0.0.1")})
+	away := port.Packet{Peer: netip.MustParseAddrPort("192.0.2.1:9"), Data: []byte("x")}
+	n, err := a.Send([]port.Packet{away, away})
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	var f [8]port.Fault
+	require.Positive(t, a.Faults(f[:]))
+	require.Equal(t, port.Fault{Peer: away.Peer, Err: port.ErrUnreachable}, f[0])
 }
 
 // The same where the interface takes less than IP does, and packets go in runs; segmentation stays on.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,6 +55,29 @@ func TestConfig(t *testing.T) {
 	a := open(t, udp.Config{Local: at("127.0.0.1")})
 	_, err = udp.Open(udp.Config{Local: a.Local()})
 	require.ErrorContains(t, err, a.Local().String(), "taken")
+}
+
+// A packet to the other IP version reaches nobody: from IPv4 ports it went to this machine, at the same port. An
+// IPv4 address in its IPv6 form, as package net has it, is the IPv4 address.
+func TestFamilies(t *testing.T) {
+	for _, x := range []struct{ local, other, same string }{
+		{"127.0.0.1", "::1", "::ffff:127.0.0.1"}, {"127.0.0.1", "fe80::1", "127.0.0.1"}, {"::1", "127.0.0.1", "::1"}, {"::1", "::ffff:127.0.0.1", "::1"},
+	} {
+		a, b := open(t, udp.Config{Local: at(x.local)}), open(t, udp.Config{Local: at(x.local)})
+		other := netip.AddrPortFrom(netip.MustParseAddr(x.other), b.Local().Port())
+		same := netip.AddrPortFrom(netip.MustParseAddr(x.same), b.Local().Port())
+		n, err := a.Send([]port.Packet{{Peer: other, Data: []byte("x")}, {Peer: other, Data: []byte("x")}, {Peer: same, Data: []byte("y")}})
+		require.NoError(t, err)
+		require.Equal(t, 3, n)
+		porttest.Await(t, b, 1, func(q *port.Packet) { require.Equal(t, "y", string(q.Data), x) })
+		var f [8]port.Fault
+		require.Positive(t, a.Faults(f[:]), x)
+		require.Equal(t, other, f[0].Peer)
+		if runtime.GOOS == "linux" {
+			require.Equal(t, port.ErrUnreachable, f[0].Err)
+		}
+		require.EqualValues(t, 1, a.Stats().Sent)
+	}
 }
 
 // A packet's entropy is the socket that it leaves from, and so its source port.

@@ -146,8 +146,10 @@ func (in *Initiator) undelivered(now int64, p PacketHandle, f failure, cause uin
 	return nil
 }
 
-// Cancel gives a message up. Packets in flight are still waited for; the message ends with
-// [RCCancelled], unless failed before. The consequences are in ev.
+// Cancel gives a message up. Packets in flight are still waited for, and sent again only with the initiator's error
+// flag; the message ends with [RCCancelled], unless failed before. The consequences are in ev.
+//
+// Source: the ie flag, UE Specification 1.0.x section 3.4.
 //
 // Errors: [ses.ErrStale]; then nothing has changed.
 func (in *Initiator) Cancel(now int64, h ses.Handle, ev *Event) error {
@@ -160,6 +162,7 @@ func (in *Initiator) Deny(now int64, h ses.Handle, code ses.ReturnCode, ev *Even
 	if m == nil {
 		return ses.ErrStale
 	}
+	m.wire[1] |= byte(ses.FlagIE)
 	m.failed(failFatal, code)
 	*ev = Event{}
 	in.settle(now, m, ev)

@@ -389,6 +389,9 @@ func TestInitiatorCancel(t *testing.T) {
 	next(in, 0, h, &q)
 	require.NoError(t, in.Cancel(0, h, &ev))
 	require.Equal(t, Event{}, ev, "nothing is left of an event before")
+	again := make([]byte, 64)
+	in.PutHeader(again, q.Packet)
+	require.NotZero(t, again[1]&byte(ses.FlagIE), "sent again it is no good: the data may have gone")
 	require.Equal(t, EventReady, answer(t, in, &q, ok(&q)).Kind)
 	require.Len(t, sendAll(in, 1000, h), 1)
 }

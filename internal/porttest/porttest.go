@@ -23,6 +23,7 @@ func Run(t *testing.T, open func(t *testing.T) (a, b port.Port)) {
 	for name, test := range map[string]func(t *testing.T, a, b port.Port){
 		"each packet brings its own TOS byte": eachTOS,
 		"a batch arrives whole and in order":  batches,
+		"empty and long packets arrive, too":  sizes,
 		"what waits":                          waits,
 		"no packet is left without a word":    left,
 		"nothing is allocated":                allocs,
@@ -103,6 +104,23 @@ func batches(t *testing.T, a, b port.Port) {
 		})
 		out = out[n:]
 	}
+}
+
+func sizes(t *testing.T, a, b port.Port) {
+	var out []port.Packet
+	for _, length := range []int{4, 0, 4, 4, 0, 0, 0, 9216, 9217} {
+		if length+48 <= b.LinkMTU() { // with the headers of IP and UDP
+			out = append(out, port.Packet{Peer: b.Local(), Data: make([]byte, length)})
+		}
+	}
+	send(t, a, out)
+	i := 0
+	Await(t, b, len(out), func(q *port.Packet) {
+		require.Len(t, q.Data, len(out[i].Data))
+		i++
+	})
+	require.EqualValues(t, len(out), a.Stats().Sent)
+	require.EqualValues(t, len(out), b.Stats().Received)
 }
 
 func waits(t *testing.T, a, b port.Port) {
