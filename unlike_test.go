@@ -146,6 +146,27 @@ func TestRangeBelowThePeersDefault(t *testing.T) {
 	}
 }
 
+// Of a thousand atomics at once to such a peer none fails: SYN packets outside the window go again.
+func TestAtomicsBeyondTheRange(t *testing.T) {
+	i := 0
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		if c.PDS, c.Messages, c.Answers, c.CC.Control = (pdc.Config{}), 1000, 0, ccc.ControlNone; i == 1 {
+			c.PDS.Range = 64
+		}
+		i++
+	})
+	a, b := n.ends[0], n.ends[1]
+	n.postTag(b, 4096, 16, 1, 0)
+	for k := range uint64(1000) {
+		m := n.matched(b, 1, k, 8)
+		m.To.Index, m.Tagged, m.Key, m.Swap.Opcode, m.Swap.Type = 0, false, 1, ses.AtomicSum, ses.TypeUint64
+		m.Fetch, a.local[k] = true, make([]byte, 8)
+		_, err := a.e.Atomic(n.now, &m)
+		require.NoError(t, err)
+	}
+	n.endWell(a, 1000)
+}
+
 // Ends with receiver credit whose links differ, and so the most credit that each holds, share it all the same. A new
 // context with much self-granted credit was taken for an old one: its second message waited 10 ms, and with lost packets
 // the slow end took totals of the fast one for impossible until its messages failed with CauseNoCredit.

@@ -258,7 +258,7 @@ func (s *starts) refusesSYN(b *inbound) (code pds.NackCode, err error) {
 		err = ErrStale
 	case uint32(b.psn-b.start) >= s.p.ranges:
 		s.stats.Outside++
-		code, err = pds.NackInvalidSYN, ErrOutside
+		code, err = b.beyond(), ErrOutside
 	case b.rod && b.psn != b.start:
 		b.expected = b.start
 		code, err = pds.NackRODOOO, ErrOrder

@@ -172,7 +172,7 @@ func (w *answers) outside(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 	code := pds.NackPSNOORWindow
 	switch {
 	case b.flags&pds.FlagSYN != 0:
-		code = pds.NackInvalidSYN
+		code = b.beyond()
 	case !p.mayHave(b.psn):
 		w.nackStranger(now, b, out, r, pds.NackInvDPDCID)
 		return ErrOutside
@@ -183,6 +183,15 @@ func (w *answers) outside(now int64, p *PDC, b *inbound, out []byte, r *Result) 
 		w.stats.Muted++
 	}
 	return ErrOutside
+}
+
+// beyond is the code for a SYN packet outside the window. One that a source may send before it knows the window, of
+// DefaultMPR by default, is to be sent again: with a Range of 64 a thousand atomics at once failed with INVALID_SYN.
+func (b *inbound) beyond() pds.NackCode {
+	if uint32(b.psn-b.start) < defaultRange {
+		return pds.NackPSNOORWindow
+	}
+	return pds.NackInvalidSYN
 }
 
 // mayHave reports whether the peer of p may have sent psn on p: no window reaches further. Any other PSN is

@@ -46,7 +46,8 @@ func TestRefusedSYNLeavesNothing(t *testing.T) {
 		err    error
 		code   pds.NackCode
 	}{
-		"outside the window":            {8, -9, ErrOutside, pds.NackInvalidSYN},
+		"outside the window":            {8, -9, ErrOutside, pds.NackPSNOORWindow},
+		"outside any window so early":   {1024, -1025, ErrOutside, pds.NackInvalidSYN},
 		"outside the widest window":     {4095, -4096, ErrOutside, pds.NackInvalidSYN},
 		"clears what nobody has opened": {4, -4, ErrStale, 0},
 	} {
