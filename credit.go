@@ -61,11 +61,7 @@ func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 	r.MaxDemand = cmp.Or(r.MaxDemand, c.CC.RCCC.MaxDemand)
 	r.Timeout = cmp.Or(r.Timeout, max(8*cmp.Or(c.CC.RCCC.RTT, p.NSCC().BaseRTT()), 1_000_000))
 	if r.Policy == nil {
-		idle := r.MaxCredit
-		if c.CC.NSCC.Unmeasured {
-			idle = min(idle, p.NSCC().MaxWnd()) // many idle senders may spend theirs at once
-		}
-		policy, err := rccc.NewPullPolicy(rccc.PullConfig{MaxCredit: idle})
+		policy, err := rccc.NewPullPolicy(rccc.PullConfig{MaxCredit: r.MaxCredit})
 		if err != nil {
 			return nil, err
 		}

@@ -22,9 +22,8 @@ type Config struct {
 	// field is set from Control, ticks are nanoseconds.
 	NSCC nscc.Config
 
-	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, up to 2^29, or with NSCC.Unmeasured
-	// the bytes of 10 ms, of which the ceiling may go before any grant; a zero MTU and RTT are the
-	// window's, an RTT of at least 100 ns.
+	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, up to 2^29, a zero
+	// MTU and RTT are the window's, an RTT of at least 100 ns.
 	RCCC rccc.Config
 
 	// TFC is transport flow control beside NSCC, or alone with ControlNone: cells of the
@@ -92,13 +91,7 @@ func NewParams(c Config) (Params, error) {
 	if !p.credit {
 		return p, nil
 	}
-	if first := min(p.nscc.MaxWnd(), 1<<29); c.RCCC.MaxCredit == 0 {
-		c.RCCC.MaxCredit = first
-		if c.NSCC.Unmeasured { // of 10 ms: the destination paces grants, and grants no more than there is to send
-			c.RCCC.InitialCredit = cmp.Or(c.RCCC.InitialCredit, first)
-			c.RCCC.MaxCredit = max(first, min(c.NSCC.LinkRate/100, 1<<29))
-		}
-	}
+	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, min(p.nscc.MaxWnd(), 1<<29))
 	c.RCCC.MTU = cmp.Or(c.RCCC.MTU, p.mtu)
 	c.RCCC.RTT = cmp.Or(c.RCCC.RTT, max(p.nscc.BaseRTT(), 100)) // no less is taken
 	if p.rccc, err = rccc.NewParams(c.RCCC); err != nil {
