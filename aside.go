@@ -91,8 +91,8 @@ func (s *source) readsFirst(f *flow) bool {
 	return first.parts() == partsAsks && first.left == first.total
 }
 
-// part leaves messages of the kind of the first of f, maybe begun, and takes the second kind to the PDC beside; of a
-// first that is stuck likewise the kind.
+// part leaves messages of the kind of the first of f, maybe begun, and takes the second kind to the PDC beside. Reads
+// that are stuck all leave.
 func (s *source) part(now int64, f *flow) {
 	if f.messages.Head == 0 {
 		f.parts = partsOne
