@@ -93,8 +93,9 @@ type Config struct {
 
 	// Answers is the most reads and fetching atomics of peers, counted in packets, waiting for
 	// answers at once, up to 65,535 (default twice PDS.Range, so 2048 with the default MTU). A PDC gets
-	// one more only while more are free than the PDC has, so a single PDC may have half. Peers learn for how many packets there is room from refusals, and
-	// those for which none is left get an answer in turn.
+	// one more only while more are free than the PDC has, so a single PDC may have half. Peers learn for
+	// how many packets there is room from refusals, and those for which none is left get an answer in
+	// turn.
 	Answers int
 
 	// Target bounds the peers' use of resources (default: 1 process with 16 indices, 16

@@ -426,19 +426,25 @@ func TestAdaptiveGrowsOnSmallPackets(t *testing.T) {
 	w.Init(p, 0, 0)
 	least, now := w.Cwnd(), int64(0)
 	for range 40 {
-		n := 0
-		for w.CanSend(p, size) {
-			w.OnSend(size)
-			n++
-		}
-		now += base
-		for range n {
-			w.OnACK(p, now, nscc.Ack{Bytes: size, RTT: base})
-		}
+		now = fill(p, &w, now, base, size)
 		least = min(least, w.Cwnd())
 	}
 	require.Less(t, least, int64(2*pathMTU), "the test must reach what it is about")
 	require.Greater(t, w.Cwnd(), int64(10*pathMTU))
+}
+
+// fill sends packets of a size as far as the window lets it, and has all acknowledged a round trip later: the time then.
+func fill(p *nscc.Params, w *nscc.Window, now, rtt, size int64) int64 {
+	n := 0
+	for w.CanSend(p, size) {
+		w.OnSend(size)
+		n++
+	}
+	now += rtt
+	for range n {
+		w.OnACK(p, now, nscc.Ack{Bytes: size, RTT: rtt})
+	}
+	return now
 }
 
 // TestAdaptiveSmallSamplesVouchForNothing is of a path told half of what it is, 44 us with what waits, at 25 Gb/s. Of the
@@ -451,15 +457,7 @@ func TestAdaptiveSmallSamplesVouchForNothing(t *testing.T) {
 	w.Init(p, 0, 0)
 	least, now := w.Cwnd(), int64(0)
 	for i := range 200 {
-		n := 0
-		for w.CanSend(p, mtu) {
-			w.OnSend(mtu)
-			n++
-		}
-		now += base
-		for range n {
-			w.OnACK(p, now, nscc.Ack{Bytes: mtu, RTT: base})
-		}
+		now = fill(p, &w, now, base, mtu)
 		if i%4 == 0 {
 			w.OnACK(p, now, nscc.Ack{RTT: small})
 		}

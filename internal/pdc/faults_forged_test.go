@@ -124,6 +124,7 @@ func TestFaultF8ReservedControlPackets(t *testing.T) {
 	for ctl := pds.CtlType(10); ctl < 16; ctl++ {
 		r, answer := g.give(g.control(g.a, pds.Control{Ctl: ctl, PSN: info.Next}))
 		require.ErrorIs(t, r.Err, pds.ErrField)
+		require.ErrorContains(t, r.Err, "ctl_type reserved")
 		require.Empty(t, answer)
 	}
 }

@@ -174,14 +174,15 @@ func (w *sendWindow) nextQueued(m *memory, now int64) (uint32, bool) {
 		r, mask, next := w.span(m, off, end)
 		set := mask & r.queued &^ (r.released | r.acked)
 		if from := r.dueFrom(now); set != 0 && (from <= now || from < *first) {
-			if due, i := m.earliest(r, set, now); due <= now {
-				*first = due
+			due, i := m.earliest(r, set, now)
+			*first = min(*first, due)
+			if due <= now {
 				return off - off%rowLen + i, true
-			} else if due < *first {
-				*first = due
 			}
-			from, _ = m.earliest(r, r.queued, math.MinInt64)
-			r.dueAt(now, from, true)
+			if set != r.queued { // the others, too, go no earlier
+				due, _ = m.earliest(r, r.queued, math.MinInt64)
+			}
+			r.dueAt(now, due, true)
 		}
 		off = next
 	}
