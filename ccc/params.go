@@ -69,7 +69,11 @@ func NewParams(c Config) (Params, error) {
 	}
 	p := Params{window: c.Control.nscc(), credit: c.Control.rccc(), mode: c.Mode, mtu: c.NSCC.MTU}
 	c.NSCC.RCCC = p.credit
-	if p.nscc, err = nscc.NewParams(c.NSCC); err != nil {
+	if p.nscc, err = nscc.NewParams(c.NSCC); err == nil && !p.window { // nothing steers the window: as wide as the path
+		c.NSCC.InitialCwnd = p.nscc.MaxWnd()
+		p.nscc, err = nscc.NewParams(c.NSCC)
+	}
+	if err != nil {
 		return Params{}, fmt.Errorf("%w: NSCC: %w", ErrConfig, err)
 	}
 	p.probeLacks = max(p.mtu-probeSize, 0) * 1e9 / c.NSCC.LinkRate

@@ -26,7 +26,7 @@ func (e *endpointEnd) check() {
 			}
 			*was = faultSeen{h, now}
 		}
-		checkPDC(w.failf, int32(e.limits.PDS.Range), &was.info, &now)
+		checkPDC(w.failf, &e.limits.PDS, &was.info, &now)
 		was.info = now
 		if now.Context != 0 {
 			load[now.Context.Index()&15].add(&now)

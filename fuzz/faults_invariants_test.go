@@ -27,7 +27,7 @@ func (e *pdcEnd) check() {
 			e.appeared(id, &now)
 			*was = faultSeen{h, now}
 		}
-		checkPDC(e.w.failf, int32(e.w.s.window), &was.info, &now)
+		checkPDC(e.w.failf, &pdc.Config{Range: e.w.s.window}, &was.info, &now)
 		if peer := e.peerOf(&now); peer != nil {
 			checkPair(e.w.failf, &now, peer)
 		}
@@ -68,8 +68,13 @@ type failf func(format string, args ...any)
 // queuedBehind is how many packets may wait to be sent behind a whole window, see [pdc.ErrWindowFull].
 const queuedBehind = 64
 
-// checkPDC holds I1 to I6 of a PDC with a window of n PSNs.
-func checkPDC(failf failf, n int32, was, now *pdc.Info) {
+// checkPDC holds I1 to I6 of a PDC configured by c.
+func checkPDC(failf failf, c *pdc.Config, was, now *pdc.Info) {
+	n := int32(c.Range)
+	tracked := (n + 127) / 128 * 128 // what the mpr announces
+	if n < 128 && c.OverrideMPRZero != 0 && c.OverrideMPRZero <= c.Range {
+		tracked = n // announced as 0
+	}
 	if d := now.Next.Diff(now.Base); d < 0 || d > n {
 		failf("I1: base %#x next %#x", uint32(now.Base), uint32(now.Next))
 	}
@@ -86,7 +91,7 @@ func checkPDC(failf failf, n int32, was, now *pdc.Info) {
 	if now.MaxCACK.Diff(now.Next) >= 0 {
 		failf("I5: max_cack %#x, next %#x", uint32(now.MaxCACK), uint32(now.Next))
 	}
-	if x := now.MaxRcvd.Diff(now.CACK); x < 0 || x > n {
+	if x := now.MaxRcvd.Diff(now.CACK); x < 0 || x > tracked {
 		failf("I3: max_rcvd %#x cack %#x", uint32(now.MaxRcvd), uint32(now.CACK))
 	}
 	if was.PeerID != 0 && (now.CACK.Diff(was.CACK) < 0 || now.Clear.Diff(was.Clear) < 0 || now.MaxRcvd.Diff(was.MaxRcvd) < 0) {

@@ -58,9 +58,9 @@ func derive(c Config) (Params, error) {
 	if c.Start > StartExpected0RTT {
 		return Params{}, fmt.Errorf("%w: Start is %d, want at most %d", ErrConfig, c.Start, StartExpected0RTT)
 	}
-	p := Params{c: c, ranges: uint32(c.Range), room: uint32(c.Range) + rowLen, mpr: uint8((c.Range + mprUnit - 1) / mprUnit), ackAll: c.AckTrigger}
-	if n := c.OverrideMPRZero; n != 0 && n <= c.Range && c.Range < mprUnit {
-		p.mpr = 0
+	p := Params{c: c, room: uint32(c.Range) + rowLen, mpr: uint8((c.Range + mprUnit - 1) / mprUnit), ackAll: c.AckTrigger}
+	if p.ranges = uint32(p.mpr) * mprUnit; c.OverrideMPRZero != 0 && c.OverrideMPRZero <= c.Range && c.Range < mprUnit {
+		p.mpr, p.ranges = 0, uint32(c.Range)
 	}
 	p.c.OverrideMPRZero = cmp.Or(c.OverrideMPRZero, mprUnit)
 	for mpr := range p.limits {
@@ -117,7 +117,7 @@ const (
 type Params struct {
 	c Config // with the defaults filled in
 
-	ranges uint32 // Range
+	ranges uint32 // tracked as a target: no fewer than announced
 	room   uint32 // packets queued and not released, at most: Range, and a row that waits behind
 	mpr    uint8  // announced
 	ackAll int64  // trigger in effect

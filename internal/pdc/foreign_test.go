@@ -48,17 +48,24 @@ func TestRangeIsLearntFromARefusal(t *testing.T) {
 	g.submit(1, 400)
 	g.send(g.a)
 	ack(1009)
+	g.send(g.a) // a CLEAR_CMD
 	require.Equal(t, 1024, limit())
 	require.NoError(t, g.nack(pds.Nack{Code: pds.NackPSNOORWindow, PSN: 1010 + 200, SPDCID: 77}).Err)
 	require.Equal(t, 128, limit(), "fewer than 200, in units of 128")
 	require.NoError(t, g.nack(pds.Nack{Code: pds.NackPSNOORWindow, PSN: 1010 + 128, SPDCID: 77}).Err)
 	require.NoError(t, g.nack(pds.Nack{Code: pds.NackPSNOORWindow, PSN: 1010 + 60, SPDCID: 77}).Err)
 	require.Equal(t, 128, limit(), "the least that there is")
+	require.Empty(t, g.send(g.a), "what is beyond waits for the window")
+	ack(1011)
+	again := g.send(g.a)
+	require.Len(t, again, 2, "and goes with it, at once")
+	require.EqualValues(t, 1010+128, request(t, again[0]).PSN)
 
-	a := pds.AckCC{Ack: pds.Ack{SPDCID: 77, DPDCID: g.info(g.a).ID, CACK: 1011}, SACK: pds.SACK{MPR: 4}}
+	a := pds.AckCC{Ack: pds.Ack{SPDCID: 77, DPDCID: g.info(g.a).ID, CACK: 1012}, SACK: pds.SACK{MPR: 4}}
 	g.give(wire{from: g.b, b: a.AppendTo(nil)})
 	require.Equal(t, 512, limit(), "what the peer says goes before")
-	require.NoError(t, g.nack(pds.Nack{Code: pds.NackPSNOORWindow, PSN: 1012 + 128, SPDCID: 77}).Err)
+	g.send(g.a)
+	require.NoError(t, g.nack(pds.Nack{Code: pds.NackPSNOORWindow, Flags: pds.FlagRetx, PSN: 1013 + 128, SPDCID: 77}).Err)
 	require.Equal(t, 512, limit())
 }
 

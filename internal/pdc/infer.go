@@ -145,7 +145,7 @@ func (t *timers) moveProbe(now int64, p *PDC, c *ccc.Context) {
 // suspects reports whether an acknowledgement shows lost packets: among the packets up to end, and
 // of retransmissions among those sent before since.
 func (s *source) suspects(now int64, p *PDC, c *ccc.Context, ooo int64, answer bool) (end pds.PSN, since int64, lost bool) {
-	end, lost = p.tx.Next()-1, s.sched.manyAhead(c, ooo)
+	end, lost = p.tx.Next()-1, s.sched.manyAhead(c, &p.tx, ooo)
 	if !answer {
 		return end, 0, lost
 	}
@@ -189,11 +189,12 @@ func knownOOO(n uint16) uint16 {
 	return n
 }
 
-// manyAhead reports whether so much has overtaken the missing packets that these are lost.
-func (s *scheduler) manyAhead(c *ccc.Context, ooo int64) bool {
+// manyAhead reports whether so much has overtaken the missing packets that these are lost: as much as
+// three quarters of a peer's window tell as much, since no more than a window can overtake.
+func (s *scheduler) manyAhead(c *ccc.Context, w *sendWindow, ooo int64) bool {
 	cp := s.cc.Params()
 	limit := min(c.Cwnd()*inferFactor/2, cp.NSCC().MaxWnd())
-	return ooo >= max(limit/cp.NSCC().MTU(), inferPackets)
+	return ooo >= max(min(limit/cp.NSCC().MTU(), int64(w.limit)*3/4), inferPackets)
 }
 
 // inferLosses queues the missing packets up to the end of the recovery, as many copies at a time as
@@ -209,7 +210,7 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o over
 	w := &p.tx
 	end := w.offset(p.recover) + 1
 	room := max(c.Cwnd()/s.cc.Params().NSCC().MTU(), 1)
-	copies := int64(w.queued)
+	copies := w.waitingInWindow(s.mem)
 	overtaken, due := w.overtaken(s.mem, x), now-c.BaseRTT()-s.p.c.TargetQDelay
 	if w.outstanding() && w.hasArrived(s.mem, w.base) && !w.waiting(s.mem, w.base) {
 		if pkt := w.packet(s.mem, w.base); pkt.sentAt < o.again && (answer || pkt.sends != karn.More) {

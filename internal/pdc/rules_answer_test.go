@@ -95,13 +95,17 @@ func TestAnswerWithoutAProbe(t *testing.T) {
 }
 
 // So much has to overtake a packet for it to be taken for lost: 1.5 windows, but never more
-// than the largest window.
+// than the largest window, and no more than three quarters of the peer's.
 func TestManyAhead(t *testing.T) {
 	g := established(t, pairConfig{cwnd: 1_800_000})
 	c, most := g.a.m.cc.Context(g.info(g.a).Context), int64(1_800_000/4200)
 	require.Greater(t, c.Cwnd()*inferFactor/2, int64(1_800_000))
-	require.False(t, g.a.m.sched.manyAhead(c, most-1))
-	require.True(t, g.a.m.sched.manyAhead(c, most))
+	w := g.a.m.get(g.h).tx
+	for limit, most := range map[uint16]int64{w.limit: most, 128: 96} {
+		w.limit = limit
+		require.False(t, g.a.m.sched.manyAhead(c, &w, most-1))
+		require.True(t, g.a.m.sched.manyAhead(c, &w, most))
+	}
 }
 
 // A source that was quiet for long has no more answers than its bucket holds.

@@ -52,7 +52,7 @@ func TestRefusedSYNLeavesNothing(t *testing.T) {
 		"clears what nobody has opened": {4, -4, ErrStale, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newPair(t, pairConfig{Config: Config{Range: 8}})
+			g := newPair(t, pairConfig{Config: Config{Range: 8, OverrideMPRZero: 8}})
 			q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, SPDCID: 3, PSN: 100,
 				ClearOffset: c.clear, Info: pds.MakePDCInfo(false, c.offset)}
 			r, answer := g.give(wire{from: g.a, b: append(q.AppendTo(nil), make([]byte, 60)...)})
@@ -87,7 +87,7 @@ func TestCloseRequestToATargetIsIllegal(t *testing.T) {
 // same limits: its sender tracks it, and need not wait for a timeout.
 func TestControlPacketBeyondTheRange(t *testing.T) {
 	for _, ctl := range []pds.CtlType{pds.CtlNOOP, pds.CtlNegotiation, pds.CtlCloseCmd} {
-		g := established(t, pairConfig{Config: Config{Range: 8}})
+		g := established(t, pairConfig{Config: Config{Range: 8, OverrideMPRZero: 8}})
 		info, before := g.info(g.a), g.info(g.b)
 		w := g.control(g.a, pds.Control{Ctl: ctl, Flags: pds.FlagAR, PSN: info.Next + 8})
 		answers := 0

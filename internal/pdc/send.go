@@ -65,7 +65,7 @@ const synRange = 1 << 12
 
 // Init makes w the window of a direction of the PDC in slot, starting at start.
 func (w *sendWindow) Init(p *Params, m *memory, slot uint16, start pds.PSN) {
-	*w = sendWindow{slot: slot, start: start, limit: uint16(min(uint32(p.c.DefaultMPR)*128, p.ranges, synRange)), rtoAt: never}
+	*w = sendWindow{slot: slot, start: start, limit: uint16(min(p.c.DefaultMPR*mprUnit, p.c.Range, synRange)), rtoAt: never}
 	*w.rtxAt(m), m.trip[slot] = never, trip{}
 }
 

@@ -84,6 +84,19 @@ func (w *sendWindow) waitsBelow(m *memory, off uint32) bool {
 	return ok && int32(off-low) > 0
 }
 
+// waitingInWindow is how many packets that the peer takes now wait to be sent again.
+func (w *sendWindow) waitingInWindow(m *memory) (n int64) {
+	if w.queued == 0 || w.inPeerWindow(w.next) {
+		return int64(w.queued)
+	}
+	for off, end := w.base, w.cack+uint32(w.limit); int32(end-off) > 0; {
+		r, mask, next := w.span(m, off, end)
+		n += int64(bits.OnesCount64(mask & r.queued))
+		off = next
+	}
+	return n
+}
+
 // hasArrived reports whether the target has the packet at off, sent and not below base.
 func (w *sendWindow) hasArrived(m *memory, off uint32) bool {
 	r, i := w.at(m, off)
@@ -265,10 +278,11 @@ func (w *sendWindow) arrivedTo(m *memory) (end uint32) {
 // outOfRange learns from the refusal of the packet at off (PSN_OOR_WINDOW) the most PSNs
 // tracked by the peer, when no ACK_CC has told: fewer than from CACK to off. Units are 128
 // PSNs, as in an mpr. Otherwise too wide a window is sent, refused and sent again from the
-// middle on.
-func (w *sendWindow) outOfRange(off uint32) {
-	const unit = 128
+// middle on. The result is whether the window is smaller now.
+func (w *sendWindow) outOfRange(off uint32) bool {
+	was := w.limit
 	if w.limitAt == 0 {
-		w.limit = uint16(min(uint32(w.limit), max((off-w.cack)/unit*unit, unit)))
+		w.limit = uint16(min(uint32(was), max((off-w.cack)/mprUnit*mprUnit, mprUnit)))
 	}
+	return w.limit < was
 }

@@ -26,8 +26,8 @@ const MaxRange = 255 * 128
 // ends have to be configured alike; a NEGOTIATION is acknowledged, without effect.
 type Config struct {
 	// Range is how many PSNs are tracked in each direction, 1 to [MaxRange] (default
-	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up, see OverrideMPRZero. It should be no
-	// less than what peers have as DefaultMPR: of a SYN packet beyond it nothing can be kept.
+	// 1024). The mpr of an ACK_CC announces it in units of 128, rounded up, and as many are tracked of what comes in, see
+	// OverrideMPRZero. It should be no less than what peers have as DefaultMPR: of a SYN packet beyond it nothing can be kept.
 	// A path is filled by as many packets as it takes in a round trip. Each PDC has 16 bytes
 	// for 64 PSNs, in memory that is not touched before it is used. Behind a full
 	// window up to 64 packets more are taken, and wait.
