@@ -86,6 +86,26 @@ func TestFaultS3ResponseStoreExhausted(t *testing.T) {
 	require.Equal(t, VerdictRequest, r.Verdict, "the lowest missing packet has a slot of its own")
 }
 
+// The last slots for responses are for the packets that are missing, below what is ahead: CLEAR does not free what is kept
+// above a missing packet.
+func TestFaultS3ResponsesForMissingPackets(t *testing.T) {
+	g := established(t, pairConfig{memory: MemoryConfig{Responses: 18, Chunks: 160}})
+	g.b.reply = guaranteed
+	g.submit(1, 30)
+	ws := g.send(g.a)
+	refused := func(i int) bool {
+		r, _ := g.give(ws[i])
+		return r.Verdict != VerdictRequest
+	}
+	for i := range 6 {
+		require.False(t, refused(i), i)
+	}
+	require.False(t, refused(20), "less than a third is taken")
+	require.True(t, refused(21), "no room for 14 missing packets")
+	require.False(t, refused(7), "for one")
+	require.False(t, refused(6))
+}
+
 // A target with room for few responses refuses most of a large window. As many go again as there is room for,
 // and about as many more. (Before: all that waited once in NACK_Retx_Time, as long as some got through.)
 func TestFaultS3ResendsFollowTheRoom(t *testing.T) {

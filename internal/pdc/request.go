@@ -150,8 +150,9 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 	default:
 		return m.duplicate(now, p, b, out, r)
 	}
-	lowest := b.psn == p.rx.Missing()
-	if !m.mem.responses.available(&p.resp, lowest) {
+	ahead := b.psn.Diff(p.rx.Missing())
+	lowest := ahead == 0
+	if !m.mem.responses.available(&p.resp, lowest) || !lowest && m.mem.crowded(p, int(ahead)) {
 		m.reply.nackPDC(p, b, out, r, pds.NackNoGtdDelAvail)
 		return ErrNoStore
 	}
@@ -163,6 +164,18 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 	b.awaited = true
 	r.Verdict = VerdictRequest
 	return nil
+}
+
+// crowded reports whether the packet of p that is so far ahead of the lowest missing one is not to have a response: with
+// a third of the slots taken the rest is for the missing packets, unless those are few. What is kept above a missing packet no
+// CLEAR frees, and with all slots there the missing packets got through one in a round trip.
+func (m *memory) crowded(p *PDC, ahead int) bool {
+	taken, spare := uint32(p.resp.shared), m.responses.spare
+	if 2*taken <= spare {
+		return false
+	}
+	few := int(taken+spare) / 32
+	return taken+2*uint32(max(ahead-p.rx.OOO(m.far(p))-few-1, 0)) >= spare // the lowest has a slot of its own
 }
 
 // outside refuses a packet whose PSN is not in the window, within limits. A packet of a different PDC with
