@@ -215,7 +215,7 @@ const clearParts = 8
 // 350 us after the atomic, at PDS_Clear_Time.
 func (p *PDC) awaitsClear() bool {
 	w := &p.tx
-	return int32(w.base-w.cack) > 0 && w.next == w.tail && w.outstanding() && w.ClearPSN() != p.cleared
+	return int32(w.base-w.cack) > 0 && (w.next == w.tail && w.outstanding() || w.next != w.tail && !w.inPeerWindow(w.next)) && w.ClearPSN() != p.cleared
 }
 
 // clearSoon makes the peer hear CLEAR_tx within a time, PDS_Clear_Time at most: in a CLEAR_CMD, unless a

@@ -48,6 +48,36 @@ func TestFaultL1QuestionAboveMissingPacket(t *testing.T) {
 	require.Equal(t, []uint64{3}, g.a.take(EventResponse, EventImplicit), "packet 2 is still missing")
 }
 
+// Where the responses to most packets have come, each its own, those lost are asked for together, at the first answer to a
+// probe: of 3,000 atomics, at 800 Gb/s and 2 us with 1 % lost, one came back in each silence, in 203 times the ideal time.
+func TestFaultL1LostResponsesAreAskedForTogether(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		g := established(t, pairConfig{ordered: ordered, cwnd: 1_500_000, Config: Config{InferLoss: true, BaseRTT: 10_000}})
+		g.b.reply = guaranteed
+		g.submit(1, 40)
+		for i, w := range g.send(g.a) {
+			if _, answers := g.give(w); i != 5 && i != 11 && i != 30 {
+				g.giveAll(answers)
+			}
+		}
+		require.Len(t, g.a.take(EventResponse, EventImplicit), 37)
+		var asked []wire
+		for range 20 {
+			g.wait(2000)
+			ws := g.send(g.a)
+			for _, w := range ws {
+				if controlOf(t, w).Ctl == pds.CtlACKReq {
+					asked = append(asked, w)
+				}
+			}
+			g.giveAll(g.giveAll(ws))
+		}
+		require.Len(t, asked, 3)
+		require.ElementsMatch(t, []uint64{6, 12, 31}, g.a.take(EventResponse, EventImplicit))
+		require.Less(t, g.now, int64(900_000), "no time-out")
+	}
+}
+
 // A peer never heard has granted no credit yet: the first packet that is lost is sent again from
 // the credit that a source begins with.
 func TestFaultL1FirstPacketLostUnderCredit(t *testing.T) {

@@ -70,6 +70,7 @@ func (s *source) missedInOrder(now int64, p *PDC, c *ccc.Context) {
 	}
 	off, ok := p.tx.find(s.mem, p.tx.base, standingMissing)
 	if !ok {
+		s.askForResponses(now, p, probed, true)
 		return
 	}
 	if pkt := p.tx.packet(s.mem, off); !pkt.kind.control() && pkt.sentAt < probed {
@@ -204,8 +205,8 @@ func (s *scheduler) manyAhead(c *ccc.Context, w *sendWindow, ooo int64) bool {
 // behind the SACK, but for the packet at CACK + 1, tells nothing of packets before: other
 // acknowledgements are under way. With all below the last arrival taken for overtaken, a loss of
 // 0.1 % at 200 Gb/s and 200 us had 15 % of packets sent again. If the lowest
-// packet has arrived, sent as long ago, the response is lost and holds the peer's CACK; the response
-// is asked for, once and at each answer to a probe. The recovery is over when all has arrived.
+// packet has arrived, sent as long ago, the response is lost and holds the peer's CACK; that
+// is asked for, once and at each answer to a probe, see askForResponses. The recovery is over when all has arrived.
 func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o overtakenBy, answer bool) {
 	w := &p.tx
 	end := w.offset(p.recover) + 1
@@ -213,9 +214,7 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o over
 	copies := w.waitingInWindow(s.mem)
 	overtaken, due := w.overtaken(s.mem, x), now-c.BaseRTT()-s.p.c.TargetQDelay
 	if w.outstanding() && w.hasArrived(s.mem, w.base) && !w.waiting(s.mem, w.base) {
-		if pkt := w.packet(s.mem, w.base); pkt.sentAt < o.again && (answer || pkt.sends != karn.More) {
-			s.timedOut(now, p, w.base)
-		}
+		s.askForResponses(now, p, o.again, answer)
 	}
 	for off := w.base; copies < room; off++ {
 		var ok bool
@@ -237,6 +236,37 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o over
 		}
 		copies++
 	}
+}
+
+// askForResponses asks for the response to the lowest packet, arrived and sent before a time. If the responses to most others
+// have come, that to each, which a target sends at once for fetching atomics, those to the rest are lost, too, and asked for:
+// of 3,000 atomics, 1 % of whose packets were lost, one response came back in each silence.
+func (s *source) askForResponses(now int64, p *PDC, before int64, answer bool) {
+	w := &p.tx
+	end := w.base + 1
+	if lost, came := w.responses(s.mem); lost <= came/4 {
+		end = w.next
+	}
+	for off := w.base; int32(end-off) > 0; off++ {
+		var ok bool
+		if off, ok = w.find(s.mem, off, standingSilent); !ok || int32(end-off) <= 0 {
+			return
+		}
+		if pkt := w.packet(s.mem, off); pkt.sentAt < before && (answer || pkt.sends != karn.More) {
+			s.timedOut(now, p, off)
+		}
+	}
+}
+
+// responses counts the packets from base on that have arrived and whose responses have not come, and have.
+func (w *sendWindow) responses(m *memory) (lost, came int) {
+	for off := w.base; int32(w.next-off) > 0; {
+		r, mask, next := w.span(m, off, w.next)
+		lost += bits.OnesCount64(mask & r.acked &^ r.released)
+		came += bits.OnesCount64(mask & r.released)
+		off = next
+	}
+	return lost, came
 }
 
 // overtaken returns the offset below which all packets are missing that are not known to have arrived.

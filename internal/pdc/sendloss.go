@@ -118,6 +118,7 @@ const (
 	standingMissing                 // the arrival
 	standingLost                    // to be sent again
 	standingAsked                   // to be asked about: arrived
+	standingSilent                  // the response, and arrived
 )
 
 // find returns the first offset in [from, next) of a live packet of a standing.
@@ -134,6 +135,8 @@ func (w *sendWindow) find(m *memory, from uint32, st standing) (uint32, bool) {
 			set &= r.queued &^ r.acked
 		case standingAsked:
 			set &= r.queued & r.acked
+		case standingSilent:
+			set &= r.acked &^ r.queued
 		}
 		if set != 0 {
 			return off - off%rowLen + uint32(bits.TrailingZeros64(set)), true

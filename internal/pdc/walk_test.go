@@ -181,6 +181,23 @@ func TestClearGoesSoonWhereTheRestWaits(t *testing.T) {
 	require.Equal(t, pds.PSN(335), g.info(g.b).CACK)
 }
 
+// The same where the window is full of responses that have been seen: no request goes before a CLEAR.
+func TestClearGoesSoonWhereTheWindowIsFull(t *testing.T) {
+	g := established(t, pairConfig{cwnd: 1_500_000, Config: Config{Range: 8, OverrideMPRZero: 8}})
+	g.b.reply = guaranteed
+	g.submit(1, 12)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 8)
+	g.wait(50_000)
+	ws := g.send(g.a)
+	require.Equal(t, pds.CtlClearCmd, controlOf(t, ws[0]).Ctl)
+	g.giveAll(g.giveAll(ws)) // with a question, whose answer tells of the room
+	require.Equal(t, g.info(g.a).Base-1, g.info(g.b).CACK)
+	g.settle()
+	require.Len(t, g.a.take(EventResponse, EventImplicit), 4)
+	require.Less(t, g.now, int64(400_000), "PDS_Clear_Time is 500,000")
+}
+
 func TestSpecSequenceClearOvertakesTheLastACK(t *testing.T) {
 	g := idleAt332(t)
 	g.submit(2, 6)
