@@ -29,7 +29,6 @@ type creditor struct {
 	askers  []asker      // by PDCID
 	held    *table.Quota // senders of each address
 	start   int64        // first credit of every new sender
-	spare   int64        // how far the target may lie below the credit: a full balance, and a demand on the way
 	alone   bool         // without NSCC, so that acknowledgements repeat the credit
 	cells   *cellar      // with TFC, whose credit is no schedule's
 }
@@ -78,7 +77,7 @@ func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 		recv: recv, byKey: table.NewMap(r.Senders, c.seedFor(seedCredit)), senders: slab.Make[creditSender](r.Senders),
 		held: table.NewQuota(r.Senders, math.MaxUint32, c.seedFor(seedCredit)),
 		pdcs: slab.Make[pdc.Handle](r.Senders), askers: slab.Make[asker](pdcs + 1),
-		spare: r.MaxCredit + cmp.Or(r.MaxDemand, r.MaxCredit), alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
+		alone: c.CC.Control == ccc.ControlRCCC || c.CC.Control == ccc.ControlNone,
 	}
 	if cells := p.TFC(); cells != nil {
 		k.cells = &cellar{
@@ -293,7 +292,7 @@ func (k *creditor) startedOver(h rccc.Handle, target uint32) bool {
 		return tfc.Cells(target).Extend(received) < received
 	}
 	granted, _ := k.granted(h)
-	return rccc.Quanta(target).Extend(k.recv.Target(h)) < granted-k.spare
+	return rccc.Quanta(target).Extend(k.recv.Target(h)) < granted-k.recv.Ahead(h)/2 // a full balance, and a demand on the way
 }
 
 // grant writes the next credit due, or reports false.

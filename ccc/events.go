@@ -134,7 +134,7 @@ func (c *Context) onACK(p *Params, now int64, a *Ack) {
 	if c.steers(p) {
 		c.window.OnACK(&p.nscc, now, a.Ack)
 	} else {
-		c.window.OnSend(-a.Bytes)
+		c.pass(p, a.Bytes, a.RTT)
 	}
 	if p.credit {
 		c.credit.OnACK()
@@ -208,6 +208,25 @@ func (c *Context) OnCreditUpdate(p *Params, now, total int64) int64 {
 // count of bytes in flight goes on.
 func (c *Context) steers(p *Params) bool { return p.window && c.mode != ModeOff }
 
+// pass takes n bytes that have arrived off the window where nothing steers it: of the round trip, 0 for none, a
+// guessed base is the worst there is.
+//
+//uetcc:hot nobounds
+func (c *Context) pass(p *Params, n, rtt int64) {
+	c.window.OnSend(-n)
+	if p.reaches && rtt > 0 {
+		c.measure(p, rtt)
+	}
+}
+
+// measure takes a sample of the base round trip, and of what the path has room for.
+func (c *Context) measure(p *Params, rtt int64) {
+	c.window.SampleBase(&p.nscc, rtt)
+	if p.reaches {
+		c.credit.Reach(&p.rccc, rtt)
+	}
+}
+
 // probeSize is the nominal size of a probe: UDP and a control packet, 24 bytes, and 40.
 const probeSize = 64
 
@@ -222,7 +241,7 @@ const probeSize = 64
 // not lower the base round trip at all.)
 func (c *Context) OnProbe(p *Params, now, rtt int64) {
 	if rtt > 0 {
-		c.window.SampleBase(&p.nscc, rtt+p.probeLacks)
+		c.measure(p, rtt+p.probeLacks)
 	}
 	c.evaluate(p, now)
 }

@@ -23,7 +23,8 @@ type Config struct {
 	NSCC nscc.Config
 
 	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, up to 2^29, a zero
-	// MTU and RTT are the window's, an RTT of at least 100 ns.
+	// MTU and RTT are the window's, an RTT of at least 100 ns. Where NSCC.Unmeasured says that this is a guess, and MaxCredit
+	// is zero, the credit follows the round trip measured, see [rccc.Source.Reach].
 	RCCC rccc.Config
 
 	// TFC is transport flow control beside NSCC, or alone with ControlNone: cells of the
@@ -49,6 +50,7 @@ type Params struct {
 	credit  bool // RCCC takes part
 	flow    bool // TFC takes part
 	runs    bool // contexts take several events in one step, see Manager.Exchange
+	reaches bool // the round trip is a guess, and with it W: see rccc.Source.Reach
 	mode    Mode
 
 	probeLacks int64 // ns by which a full packet takes longer than a probe on the sender's link
@@ -95,6 +97,7 @@ func NewParams(c Config) (Params, error) {
 	if !p.credit {
 		return p, nil
 	}
+	p.reaches = c.NSCC.Unmeasured && c.RCCC.MaxCredit == 0
 	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, min(p.nscc.MaxWnd(), 1<<29))
 	c.RCCC.MTU = cmp.Or(c.RCCC.MTU, p.mtu)
 	c.RCCC.RTT = cmp.Or(c.RCCC.RTT, max(p.nscc.BaseRTT(), 100)) // no less is taken

@@ -232,7 +232,7 @@ func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
 	if c.steers(p) {
 		c.window.OnPlainACK(&p.nscc, now, news)
 	} else {
-		c.window.OnSend(-news.Bytes())
+		c.pass(p, news.Bytes(), news.Ack().RTT)
 	}
 	if c.rec.custom {
 		m.algOf(c).OnACK(now, Ack{Ack: news.Ack(), Packets: int(a.Packets), Entropy: a.Entropy})

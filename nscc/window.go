@@ -171,12 +171,12 @@ func (w *Window) Inflight() int64 { return w.inflight }
 // Init.
 func (w *Window) BaseRTT() int64 { return w.base }
 
-// SampleBase lowers the base round trip to the sample of a probe, ticks. Samples
-// <= 0 are none. OnACK lowers the base by the acknowledgements' samples.
+// SampleBase lowers the base round trip to the sample of a probe, ticks; a guessed one without any sample
+// before follows the probe upwards, too. Samples <= 0 are none. OnACK lowers the base by the acknowledgements' samples.
 //
 //uetcc:hot inlines nobounds
 func (w *Window) SampleBase(p *Params, rtt int64) {
-	if rtt > 0 && rtt < w.base {
+	if rtt > 0 && (rtt < w.base || !w.trigger) {
 		w.lowerByProbe(p, rtt)
 	}
 }
@@ -193,8 +193,13 @@ func (w *Window) lowerByProbe(p *Params, rtt int64) {
 			}
 		}
 	}
-	if rtt < w.base {
+	switch {
+	case rtt < w.base:
 		w.lowerBase(p, rtt)
+	case p.guess && p.profile == ProfileAdaptive && !w.trigger: // by nothing else, where NSCC takes no part
+		rtt = min(rtt, p.mostRTT())
+		w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
+		w.trigger = true
 	}
 }
 

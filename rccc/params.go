@@ -5,6 +5,7 @@ package rccc
 import (
 	"cmp"
 	"errors"
+	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/check"
 )
@@ -53,6 +54,7 @@ type Params struct {
 	mtu            int64
 	rtt            int64
 	requestCeiling int64
+	mostReach      uint8 // of [Source.Reach]
 }
 
 // ErrConfig is wrapped by every error about a configuration; the message names field
@@ -91,9 +93,12 @@ func NewParams(c Config) (Params, error) {
 	return Params{
 		maxCredit: c.MaxCredit, initialCredit: c.InitialCredit, countInitial: c.CountInitial,
 		maxDemand: c.MaxDemand, maxStep: maxStep,
-		mtu: c.MTU, rtt: c.RTT, requestCeiling: c.RequestCeiling,
+		mtu: c.MTU, rtt: c.RTT, requestCeiling: c.RequestCeiling, mostReach: doublings(max(c.MaxCredit, c.MaxDemand)),
 	}, nil
 }
+
+// doublings is how often n may be doubled and still be told.
+func doublings(n int64) uint8 { return uint8(bits.Len64(uint64(max(maxTotal/n, 1))) - 1) }
 
 // MaxCredit returns W, the ceiling of a source's balance, in bytes.
 func (p *Params) MaxCredit() int64 { return p.maxCredit }

@@ -62,6 +62,7 @@ type Receiver struct {
 	maxNeed  int64 // the most a target is ahead of the source's credit, without debts; bytes in whole quanta
 	maxAhead int64 // how far a target may run ahead of answered credit, bytes
 	timeout  int64
+	most     uint8 // doublings of maxAhead
 }
 
 const (
@@ -97,6 +98,7 @@ func NewReceiver(c ReceiverConfig) (*Receiver, error) {
 	r := &Receiver{
 		policy: c.Policy, timeout: c.Timeout, maxNeed: roundUp(c.MaxDemand),
 		maxAhead: max(2*(c.MaxDemand+c.MaxCredit), QuantumBytes), // less cannot be told
+		most:     doublings(max(c.MaxDemand, c.MaxCredit)),
 		full:     fullPace(c.Rate, c.Utilisation),
 	}
 	r.pace = r.full
@@ -258,7 +260,8 @@ func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
 // A target counts only up to twice the sum of MaxDemand and MaxCredit, and a quantum at least,
 // above the sender's credit at the last packet of data, since data shows use of credit; a
 // request moves the mark at most once a timeout. So no peer gets more credit than honest peers
-// would ask for.
+// would ask for. A sender that wants more and has used as much has a longer path: as often as
+// that is so, twice as much counts.
 //
 // Report data when committed to memory, so credit follows the host's speed.
 //
@@ -272,7 +275,12 @@ func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool 
 		s.spent, s.spentAt = s.cum, now
 	}
 	s.seen = now
-	target = min(target, s.spent+r.maxAhead)
+	if ahead := r.maxAhead << (s.reach & 31); target > s.spent+ahead {
+		target = s.spent + ahead
+		if a != ArrivalRequest && s.cum-s.grown > ahead && s.reach < r.most {
+			s.reach, s.grown = s.reach+1, s.cum
+		}
+	}
 	newer, owed := target > s.target, a != ArrivalData
 	s.target = max(s.target, target)
 	if newer || owed {
@@ -283,6 +291,14 @@ func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool 
 		}
 	}
 	return true
+}
+
+// Ahead returns how far the target of the sender named h may be above or below its credit in use, in bytes.
+func (r *Receiver) Ahead(h Handle) int64 {
+	if s := r.t.find(h); s != nil {
+		return r.maxAhead << s.reach
+	}
+	return r.maxAhead
 }
 
 // Credit returns the cumulative credit of the sender named h, in bytes, and false when gone.

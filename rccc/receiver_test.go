@@ -659,3 +659,29 @@ func TestReceiverAtTheEndOfTime(t *testing.T) {
 		}
 	}
 }
+
+// A sender that uses all credit and wants more has a longer path than configured: twice as much counts, again and again, up
+// to what can be told. One that only asks gets no more than before.
+func TestReceiverFollowsALongerPath(t *testing.T) {
+	for _, a := range []Arrival{ArrivalData, ArrivalRequest} {
+		r := testReceiver(t, testPull(t), func(c *ReceiverConfig) { c.Timeout = 1 << 40 })
+		h := addSender(t, r, 0)
+		now, first := int64(0), r.Ahead(h)
+		for range 100 {
+			cum, ok := r.Credit(h)
+			require.True(t, ok)
+			r.OnArrival(h, now, a, cum+1<<29)
+			require.LessOrEqual(t, r.Target(h), cum+r.Ahead(h))
+			for due, awake := r.Deadline(); awake && r.Senders().Len(ListActive) > 0; due, awake = r.Deadline() {
+				now = max(now, due)
+				r.Poll(due)
+			}
+		}
+		if a == ArrivalData {
+			require.Greater(t, r.Ahead(h), int64(1<<29))
+			require.LessOrEqual(t, r.Ahead(h), int64(1<<31))
+		} else {
+			require.Equal(t, first, r.Ahead(h))
+		}
+	}
+}

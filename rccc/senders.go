@@ -57,7 +57,9 @@ type sender struct {
 	stamp       uint32 // last time slice that served the sender
 	generation  uint16 // odd while in use
 	list        List
-	_           [13]byte
+	reach       uint8 // how often maxAhead is doubled, see [Receiver.OnArrival]
+	_           [4]byte
+	grown       int64 // cum at the last doubling, bytes
 }
 
 // A link is the neighbours in a sender's list, or in the free list. Links lie apart from the
@@ -178,7 +180,7 @@ func (t *Senders) add(now int64, weight uint16, start int64) (Handle, error) {
 	t.unlink(&t.free, i)
 	s := &t.slab[i]
 	*s = sender{
-		cum: start, target: start, seen: now, spent: start, spentAt: now,
+		cum: start, target: start, seen: now, spent: start, spentAt: now, grown: start,
 		weight: weight, turn: weight, generation: s.generation + 1,
 	}
 	return s.handle(i), nil

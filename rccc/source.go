@@ -4,6 +4,7 @@ package rccc
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/deadline"
 )
@@ -15,7 +16,7 @@ import (
 // [Source.Init] makes a Source ready, the zero Source may not send. Single writer. Use a
 // Source only with the Params of Init.
 //
-// Invariants: credit <= W; credit > -MTU when no packet is larger than MTU;
+// Invariants: credit <= W, or what Reach makes of it; credit > -MTU when no packet is larger than MTU;
 // cum never falls.
 type Source struct {
 	credit  int64  // balance, bytes; signed: the last packet may overdraw
@@ -27,14 +28,18 @@ type Source struct {
 	is      sourceFlags
 }
 
-// sourceFlags are the states of a source. Bits keep it within 32 bytes.
+// sourceFlags are the states of a source, and above them the reach. Bits keep a source within 32 bytes.
 type sourceFlags uint8
 
 const (
-	startup sourceFlags = 1 << iota // the balance is self-granted
-	armed                           // the request timer runs
-	granted                         // newer credit came since Settle
+	startup   sourceFlags = 1 << iota // the balance is self-granted
+	armed                             // the request timer runs
+	granted                           // newer credit came since Settle
+	reachUnit                         // the bits from here on are how often the path has room for twice the credit
 )
+
+// reach is how often W and the demand are doubled, see [Source.Reach].
+func (f sourceFlags) reach() uint8 { return uint8(f / reachUnit) }
 
 func (f sourceFlags) has(bit sourceFlags) bool { return f&bit != 0 }
 
@@ -61,6 +66,14 @@ func (s *Source) Init(p *Params) {
 	} else {
 		s.is = startup
 	}
+}
+
+// Reach takes the round trip measured without queues, ns: a source whose path is longer than Config.RTT may hold and ask
+// for as many times the credit, in powers of two, up to 2^29 bytes. A destination follows as the credit is used. For
+// a path whose round trip is a guess: a peer can answer late.
+func (s *Source) Reach(p *Params, rtt int64) {
+	n := min(uint8(bits.Len64(uint64(max(rtt-1, 0)/p.rtt))), p.mostReach)
+	s.is = s.is&(reachUnit-1) | sourceFlags(max(n, s.is.reach()))*reachUnit
 }
 
 // CanSend reports whether a packet may leave, of any size.
@@ -130,10 +143,10 @@ func (s *Source) endStartup() {
 func (s *Source) OnCreditUpdate(p *Params, total int64) int64 {
 	s.endStartup()
 	step := total - s.cum
-	if step <= 0 || step > p.maxStep && s.backoff < doubtful {
+	if step <= 0 || step > p.maxStep<<s.is.reach() && s.backoff < doubtful {
 		return 0
 	}
-	s.credit = min(s.credit+step, p.maxCredit)
+	s.credit = min(s.credit+step, p.maxCredit<<s.is.reach())
 	s.cum = total
 	s.is |= granted
 	s.backoff = 0
@@ -158,7 +171,7 @@ func (s *Source) Target(p *Params, d Demand) int64 {
 	if d.Cwnd > 0 {
 		want = min(want, d.Cwnd+p.mtu)
 	}
-	need := min(want, p.maxDemand) - s.credit
+	need := min(want, p.maxDemand<<s.is.reach()) - s.credit
 	if s.Startup() && d.Backlog > 0 {
 		need = max(need, p.mtu)
 	}

@@ -405,3 +405,23 @@ func TestSourceRequestTimerAtTheEndOfTime(t *testing.T) {
 		require.True(t, armed)
 	}
 }
+
+// A source on a path longer than configured holds, and asks for, as many times the credit, in powers of two.
+func TestSourceReach(t *testing.T) {
+	p := testParams(t, nil)
+	for _, c := range []struct{ rtt, times int64 }{{0, 1}, {9348, 1}, {9349, 2}, {20_000, 4}, {4 * 9348, 4}, {1 << 50, 2048}} {
+		s := newSource(p)
+		s.OnACK()
+		s.Reach(p, c.rtt)
+		require.Equal(t, roundUp(c.times*testW), s.Target(p, Demand{Backlog: 1 << 40}), c.rtt)
+		require.Equal(t, c.times >= 512, s.OnCreditUpdate(p, 1<<28) != 0, "so large a jump is believed by none other")
+		s = newSource(p)
+		s.OnACK()
+		s.Reach(p, c.rtt)
+		s.Reach(p, 1)
+		for range 2 * c.times {
+			s.OnCreditUpdate(p, s.Cum()+testW)
+		}
+		require.Equal(t, c.times*testW, s.Credit(), "up to what may be held, and a shorter sample takes nothing back")
+	}
+}
