@@ -124,7 +124,8 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	if ends {
 		e.pds.Fast().Run().Let(0, math.MaxUint64)
 		if p, _ = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, 0); p != nil {
-			for i := range k {
+			in, reply, r := in[:k], reply[:k], r[:k]
+			for i := range r {
 				settled(p, &reply[i], &r[i])
 				e.settle(now, p, i, &in[i], &r[i])
 			}

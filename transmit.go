@@ -189,8 +189,8 @@ func roomy(out []Datagram) int {
 //uetcc:hot
 func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) int {
 	x := e.pds.Fast().Run()
-	for ; k < len(out); k++ {
-		d := &out[k]
+	for i := uint(k); i < uint(len(out)); i++ {
+		d, k := &out[i], int(i)
 		buf, h := (*[HeaderMax]byte)(d.Packet[:HeaderMax]), x.HandleOf(k)
 		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k)
 		at, b := pds.RequestLen, (*[ses.StandardLen]byte)(buf[pds.RequestLen:])
