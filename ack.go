@@ -23,6 +23,7 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 		if p, _ := e.pds.Fast().Exchange(now, acks[:], &in.Src, 0); p != nil {
 			settled(p, reply, r)
 			e.settle(now, p, 0, in, r)
+			e.source.acked(now, p.Handle())
 			return
 		}
 	}
@@ -32,7 +33,7 @@ func (e *Endpoint) receiveACK(now int64, in, reply *Datagram, r *Received) {
 }
 
 // settle settles the packets of p that acknowledgement i of the last Exchange has confirmed: in, with
-// a response.
+// a response. After the last of the acknowledgements [source.acked] is to follow.
 //
 //uetcc:hot
 func (e *Endpoint) settle(now int64, p *pdc.PDC, i int, in *Datagram, r *Received) {
@@ -44,7 +45,6 @@ func (e *Endpoint) settle(now int64, p *pdc.PDC, i int, in *Datagram, r *Receive
 	} else if ev.Kind == msg.EventDone {
 		e.source.finish(now, last.Message(), &ev)
 	}
-	e.source.acked(now, p.Handle())
 }
 
 // acked goes on once packets of a PDC have been acknowledged.

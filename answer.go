@@ -127,22 +127,22 @@ func (s *answers) find(id AnswerID) *answer {
 //uetcc:hot
 func (s *answers) release(id AnswerID, n uint32) {
 	var freed uint16
-	slot, c, on := s.slot, s.free, pdc.Handle(0)
+	slot, gen, c, on := s.slot, uint16(id>>16), &s.free, pdc.Handle(0)
+	link, tail := &c.head, c.tail
+	if c.head != 0 {
+		link = &slot[tail-1].next
+	}
 	for i, end := uint32(id&0xffff), uint32(id&0xffff)+n; i < end && i < uint32(len(slot)); i++ {
 		a := &slot[i]
-		if a.gen != uint16(id>>16) || a.gen&1 == 0 {
+		if a.gen != gen || gen&1 == 0 {
 			continue
 		}
-		a.gen, a.next, on = a.gen+1, 0, a.rx.PDC
+		a.gen, on = gen+1, a.rx.PDC
 		freed++
-		if c.head == 0 {
-			c.head = uint16(i) + 1
-		} else {
-			slot[c.tail-1].next = uint16(i) + 1
-		}
-		c.tail = uint16(i) + 1
+		tail = uint16(i) + 1
+		*link, link = tail, &a.next
 	}
-	s.free = c
+	*link, c.tail = 0, tail
 	s.live -= int(freed)
 	s.held[on.ID()] -= freed
 }
@@ -185,14 +185,14 @@ func (s *answers) pop(c *chain) { c.head = s.slot[c.head-1].next }
 // alike returns the number of answers from slot i on, at most most, in one run: of the same
 // size, with handles counting up.
 func (s *answers) alike(i uint16, most int) (n int) {
-	for n = 1; n < most; n++ {
-		a := &s.slot[i]
-		if i++; int(a.next) != int(i)+1 { // 0 behind the slot 65534
+	a := &s.slot[i]
+	behind, next := s.slot[int(i)+1:], a.next // 0 behind the slot 65534
+	for n = 1; n < most && n <= len(behind) && int(next) == int(i)+n+1; n++ {
+		b := &behind[n-1]
+		if b.gen != a.gen || b.length != a.length || b.form != a.form {
 			break
 		}
-		if b := &s.slot[i]; b.gen != a.gen || b.length != a.length || b.form != a.form {
-			break
-		}
+		next = b.next
 	}
 	return n
 }

@@ -48,7 +48,11 @@ type Event struct {
 func (e *Endpoint) Poll() (ev Event, ok bool) {
 	s := &e.source
 	if c := s.events.first(); c != nil {
-		c.tell(&ev)
+		ev.Message, ev.Cookie, ev.Outcome, ev.Cause, ev.Nack = c.message, c.cookie, c.outcome, c.cause, c.nack
+		ev.Received, ev.HasData, ev.HeaderData = c.received, c.hasData, c.headerData
+		if c.peer != (pdc.Addr{}) {
+			ev.Peer = c.peer.Netip()
+		}
 		s.events.drop()
 		return ev, true
 	}
@@ -131,17 +135,6 @@ func (r *completions) first() *completion {
 func (r *completions) drop() {
 	if r.head++; r.head == r.tail {
 		r.head, r.tail = 0, 0
-	}
-}
-
-// tell fills in ev, which is zero.
-//
-//uetcc:hot
-func (c *completion) tell(ev *Event) {
-	ev.Message, ev.Cookie, ev.Outcome, ev.Cause, ev.Nack = c.message, c.cookie, c.outcome, c.cause, c.nack
-	ev.Received, ev.HasData, ev.HeaderData = c.received, c.hasData, c.headerData
-	if c.peer != (pdc.Addr{}) {
-		ev.Peer = c.peer.Netip()
 	}
 }
 

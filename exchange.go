@@ -58,6 +58,7 @@ func (e *Endpoint) Exchange(now int64, in, reply *Datagram, r *Received, out []D
 			n = e.exchanged(now, p, nil, out)
 		} else if !y.Confirmed(e.pds.Fast().Run().Within, acked) {
 			e.settle(now, p, 0, in, r)
+			e.source.acked(now, p.Handle())
 		} else {
 			n = e.exchanged(now, p, y, out)
 		}
@@ -123,10 +124,12 @@ func (e *Endpoint) exchangeRun(now int64, in, reply []Datagram, r []Received, ou
 	if ends {
 		e.pds.Fast().Run().Let(0, math.MaxUint64)
 		if p, _ = e.pds.Fast().Exchange(now, acks[:k], &in[0].Src, 0); p != nil {
-			for i := range k {
+			in, reply, r := in[:k], reply[:k], r[:k]
+			for i := range r {
 				settled(p, &reply[i], &r[i])
 				e.settle(now, p, i, &in[i], &r[i])
 			}
+			e.source.acked(now, p.Handle())
 		}
 	} else if y, most := e.offer(now, first, out, ccc.RunMax); most != 0 { // otherwise each may have others to be handed over
 		var acked uint32

@@ -256,7 +256,8 @@ func (s *source) startRun(now int64, m []Message, h []Handle, op ses.Opcode) (n 
 		return 0
 	}
 	h = h[:max(min(len(m), most, len(s.batch.Handles), int(s.submitAhead-l.ahead), s.spare()), 0)]
-	s.batch.N, s.batch.Bytes = 0, 0
+	s.batch.Bytes = 0
+	m = m[:len(h)]
 	for i := range h {
 		q := &m[i]
 		d, b := &q.To, &s.batch
@@ -277,10 +278,10 @@ func (s *source) startRun(now int64, m []Message, h []Handle, op ses.Opcode) (n 
 		rec.peer, rec.total, rec.handle, rec.pdc, rec.job, rec.mode, rec.tc = peer, size, name, to, job, mode, d.TC
 		rec.to(d)
 		b.Handles[i], b.Sizes[i] = uint64(msg.First(name)), uint16(size)
-		b.N, b.Bytes = i+1, b.Bytes+size
-		h[i] = name
+		b.Bytes += size
+		h[i], n = name, i+1
 	}
-	if n = s.batch.N; n != 0 {
+	if s.batch.N = n; n != 0 {
 		s.pds.Fast().SubmitBatch(now, p, &s.batch)
 		l.sends = uint16(h[n-1])
 		l.ahead += int16(n)

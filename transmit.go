@@ -189,8 +189,8 @@ func roomy(out []Datagram) int {
 //uetcc:hot
 func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) int {
 	x := e.pds.Fast().Run()
-	for ; k < len(out); k++ {
-		d := &out[k]
+	for i := uint(k); i < uint(len(out)); i++ {
+		d, k := &out[i], int(i)
 		buf, h := (*[HeaderMax]byte)(d.Packet[:HeaderMax]), x.HandleOf(k)
 		x.PutHeader((*[pds.RequestLen]byte)(buf[:]), k)
 		at, b := pds.RequestLen, (*[ses.StandardLen]byte)(buf[pds.RequestLen:])
@@ -200,7 +200,7 @@ func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) int {
 		}
 		d.Src, d.Dst, d.Size, d.Entropy, d.TC, d.Retx = e.local, p.Peer(), x.Size, x.Path(k), p.TC(), false
 		if isAnswer(h) {
-			e.source.describeAnswer(d, d.Packet[:cap(d.Packet)], at, AnswerID(h))
+			e.source.describeAnswer(d, b, at, AnswerID(h))
 		} else if y, ok := e.source.sender.PutStandard(b, msg.PacketHandle(h)); ok {
 			d.Packet = d.Packet[:at+ses.StandardLen]
 			to := &d.Payload
@@ -215,7 +215,8 @@ func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) int {
 // describeOne appends the semantic header of packet h at offset at.
 func (s *source) describeOne(d *Datagram, buf []byte, at int, h uint64) {
 	if isAnswer(h) {
-		s.describeAnswer(d, buf, at, AnswerID(h))
+		d.Packet = buf
+		s.describeAnswer(d, (*[ses.StandardLen]byte)(buf[at:]), at, AnswerID(h))
 	} else {
 		s.describeOwn(d, buf, at, msg.PacketHandle(h))
 	}
@@ -239,11 +240,11 @@ func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 }
 
 // describeAnswer appends the semantic header of a packet of data a peer has asked for,
-// at offset at.
-func (s *source) describeAnswer(out *Datagram, buf []byte, at int, id AnswerID) {
+// at offset at, where b is.
+func (s *source) describeAnswer(out *Datagram, b *[ses.StandardLen]byte, at int, id AnswerID) {
 	a := &s.answers.slot[uint16(id)] // in use until the packet is acknowledged
-	*(*answerHeader)(buf[at:]) = a.header
-	out.Packet = buf[:at+int(a.size)]
+	*(*answerHeader)(b[:]) = a.header
+	out.Packet = out.Packet[:at+int(a.size)]
 	to := &out.Payload
 	to.Length, to.Offset, to.Message, to.Cookie, to.Address, to.Answer = a.length, a.offset, 0, a.cookie, a.address, id
 }

@@ -64,23 +64,33 @@ type Standing struct {
 // Consult, so call Consult after each event of c, and at the time named by [Context.Decide] with
 // ReasonPacing. A [Manager] does so unasked.
 func (c *Context) Consult(p *Params, now int64, a Algorithm) {
+	c.consult(p, now, a)
+	c.evaluate(p, now)
+}
+
+// consult is Consult without the consequences.
+func (c *Context) consult(p *Params, now int64, a Algorithm) {
 	bytes, notBefore := a.Allow(now, Standing{
 		Inflight: c.window.Inflight(), Waiting: c.waits, Cwnd: c.window.Cwnd(),
 		Credit: c.credit.Credit(), BaseRTT: c.window.BaseRTT(), MTU: p.mtu, CreditTotal: c.credit.Cum(),
 	})
 	c.allow, c.notBefore, c.bounded = max(bytes, -unlimited), notBefore, true
-	c.evaluate(p, now)
 }
 
-// ask asks the user's algorithm of c, if all else lets data go.
+// ask asks the user's algorithm of c, which is up to date, if all else lets data go.
 //
 //uetcc:hot
 func (m *Manager) ask(c *Context, now int64) bool {
-	if m.gates != nil || c.waits != 0 && c.refusal(m.p) == ReasonBacklog {
+	switch {
+	case m.gates != nil:
 		c.Consult(m.p, now, m.algOf(c))
-		return true
+	case c.waits != 0 && c.refusal(m.p) == ReasonBacklog:
+		c.consult(m.p, now, m.algOf(c))
+		c.conclude(c.objection(now))
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
 // spend takes bytes sent off the allowance of the user's algorithm, and asks again when the rest

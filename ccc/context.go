@@ -168,6 +168,13 @@ func (c *Context) evaluate(p *Params, now int64) {
 	if why == ReasonBacklog && c.bounded && c.waits != 0 {
 		why = c.objection(now)
 	}
+	c.conclude(why)
+}
+
+// conclude is the state that follows from the reason why data waits.
+//
+//uetcc:hot inlines nobounds
+func (c *Context) conclude(why Reason) {
 	admitted := why == ReasonBacklog || c.mode != ModeEnforce && c.life == lifeBound
 	c.why, c.state = why, nextState(c.waits > 0, c.inflightPkts > 0, admitted)
 }

@@ -274,13 +274,15 @@ func (x *Run) offered(c *Context, pdc Handle, backlog int64) int {
 //
 //uetcc:hot
 func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, x *Run) bool {
-	c, p, left, fixed := &at.context, m.p, at.context.waits, at.context.how&howFixed != 0
+	c, p, left, how := &at.context, m.p, at.context.waits, at.context.how|howAny
 	if c.rec.sole != pdc || c.waitingRtx != 0 || pdc == 0 {
 		b := m.member(pdc)
 		if b == nil {
 			return false
 		}
-		left, fixed = b.backlog(), b.fixed
+		if left = b.backlog(); !b.fixed {
+			how &^= howFixed
+		}
 	}
 	n := x.offered(c, pdc, left)
 	if n < 0 || uint(x.Acks) > RunMax || x.Acks == 0 && (n == 0 || c.state != StateReady) {
@@ -288,18 +290,7 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, x *Run) bool {
 	}
 	x.RunParams = RunParams{}
 	if x.Acks != 0 {
-		packets, marks := int32(0), 0
-		if !fixed {
-			m.feed(at, now, x.News[:x.Acks])
-		}
-		for i := range x.News[:x.Acks] {
-			a := &x.News[i]
-			packets += a.Packets
-			marks += int(a.Marks())
-			m.takeAny(pdc, at, now, a)
-		}
-		c.inflightPkts -= packets
-		m.count(c, tallyOf(0, x.Acks, marks))
+		m.count(c, m.take(pdc, at, now, how, x))
 		if !c.rec.custom || p.credit || !m.ask(c, now) { // the answer evaluates; credit has to be settled before the question
 			if c.evaluate(p, now); c.rec.custom {
 				m.ask(c, now)

@@ -399,20 +399,18 @@ func (in *Initiator) conclude(now int64, m *message, ev *Event) {
 
 // finish ends a message; only here the handle goes.
 func (in *Initiator) finish(m *message, ev *Event) {
-	arrived := uint32(0)
-	if m.is(kindFetch) && m.received < m.length { // else something has come twice
-		arrived = m.received
-	}
 	o := &ev.Outcome // zero
-	o.Status, o.Length, o.Retries = ses.StatusOK, m.delivered, m.attempt
 	switch {
+	case m.fail == failNone:
+		if o.Status, o.Length = ses.StatusOK, m.delivered; m.delivered < m.length+m.rest {
+			o.Status = ses.StatusTruncated
+		}
 	case m.fail >= failRefused:
-		o.Status, o.Cause, o.Length = ses.StatusPDS, m.cause, arrived
-	case m.fail != failNone:
-		o.Status, o.Code, o.Length = ses.StatusFailed, m.code, arrived
-	case m.delivered < m.length+m.rest:
-		o.Status = ses.StatusTruncated
+		o.Status, o.Cause, o.Length = ses.StatusPDS, m.cause, m.arrived()
+	default:
+		o.Status, o.Code, o.Length = ses.StatusFailed, m.code, m.arrived()
 	}
+	o.Retries = m.attempt
 	ev.Kind, ev.Cookie = EventDone, m.cookie
 	if m.is(kindNamed) {
 		in.unname(m)
@@ -421,4 +419,12 @@ func (in *Initiator) finish(m *message, ev *Event) {
 	in.live--
 	m.gen++
 	m.handle = 0
+}
+
+// arrived is how many bytes of a failed read have come: none where something has come twice.
+func (m *message) arrived() uint32 {
+	if !m.is(kindFetch) || m.received >= m.length {
+		return 0
+	}
+	return m.received
 }

@@ -219,12 +219,12 @@ func (in *Initiator) skip() *uint16 {
 	return in.list(in.lastID)
 }
 
-// unname gives the message_id of m back.
+// unname gives the message_id of m back, which has one.
 //
 //uetcc:hot inlines
 func (in *Initiator) unname(m *message) {
 	at := uint16(m.handle) + 1
-	l := in.list(m.id())
+	l := in.list(ses.MessageID(binary.BigEndian.Uint16(m.wire[atID:])))
 	for *l != at {
 		l = &in.messages[*l-1].link
 	}

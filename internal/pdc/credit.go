@@ -28,11 +28,10 @@ func (c *credits) take(acks []*view.AckCC, plain *[ccc.RunMax]ccc.PlainAck) []*v
 		return nil
 	}
 	for i, a := range acks {
-		v := &c.view[i%ccc.RunMax]
+		v, x := &c.view[i%ccc.RunMax], &plain[i%ccc.RunMax]
 		*v = *a
-		v.SetSACK(pds.CCNSCC, a.MPR(), a.SACKOffset(), a.Bitmap())
+		v.SetCCType(pds.CCNSCC)
 		v.SetNSCC(0, 0, 0, a.OOOCount())
-		x := &plain[i%ccc.RunMax]
 		c.views[i%ccc.RunMax], x.Credit, x.Credited = v, rccc.Quanta(a.Credit()), true
 	}
 	return c.views[:len(acks)]

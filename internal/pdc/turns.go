@@ -59,7 +59,7 @@ func (s *scheduler) takeTurns(p *PDC, last bool, held ccc.Reason) {
 // time alone.
 //
 //uetcc:hot inlines
-func goesOn(held ccc.Reason) bool { return held == ccc.ReasonBacklog || held == ccc.ReasonPacing }
+func goesOn(held ccc.Reason) bool { return held&^ccc.ReasonPacing == ccc.ReasonBacklog } // which is 0
 
 // park has p wait until the congestion control context allows more.
 //

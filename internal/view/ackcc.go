@@ -182,6 +182,11 @@ func (v *AckCC) SetSACK(t pds.CCType, mpr uint8, offset int16, bitmap uint64) {
 	binary.BigEndian.PutUint64(v[16:], bitmap)
 }
 
+// SetCCType writes the type of the congestion state alone.
+//
+//uetcc:hot inlines nobounds
+func (v *AckCC) SetCCType(t pds.CCType) { v[12] = v[12]&0xf | byte(t)<<4 }
+
 // SetNSCC writes the congestion state where CCType is [pds.CCNSCC]. Fields as in
 // [pds.NSCCState]; penalty is rc in the highest bit and rcv_cwnd_pend.
 //
