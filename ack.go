@@ -99,7 +99,7 @@ func (x *receiver) onResponse(now int64, b []byte, r *Received) {
 	}
 	p := msg.PacketHandle(h)
 	var ev msg.Event
-	n, err := x.source.sender.RxRsp(now, p, ses.Form(x.res.Next), b[at:], &ev)
+	n, err := x.source.sender.RxRsp(now, p, x.res.Next, b[at:], &ev)
 	if err == nil {
 		r.Payload += n
 		if ev.DataLength != 0 {
@@ -115,7 +115,7 @@ func (x *receiver) onResponse(now int64, b []byte, r *Received) {
 // the request. False if the packet has to be refused, and so sent again unchanged: no message
 // here can have asked for the data, and if taken in the packet would stand for the true data
 // under the PSN.
-func (x *receiver) readData(now int64, b []byte, form ses.Form, r *Received) bool {
+func (x *receiver) readData(now int64, b []byte, form pds.NextHdr, r *Received) bool {
 	n, err := x.ack.Decode(form, b[x.res.Header:])
 	if err != nil {
 		x.ack = ses.Reply{}

@@ -561,7 +561,7 @@ func TestEndpointReadyToRestartForged(t *testing.T) {
 		forged.src = pdc.AddrFrom(netip.MustParseAddr("10.0.0.9"))
 		if unknown {
 			var q ses.Request
-			_, err := q.Decode(ses.FormStandard, rtr.data[pds.RequestLen:])
+			_, err := q.Decode(pds.NextRequestStd, rtr.data[pds.RequestLen:])
 			require.NoError(t, err)
 			require.EqualValues(t, h, q.Token.Initiator)
 			q.Token.Initiator |= 0xffff

@@ -255,7 +255,7 @@ func (e *netEnd) keep(in *uetcc.Datagram, k int) {
 // obey does what an end says of a packet.
 func (n *network) obey(end *netEnd, in, reply *uetcc.Datagram, r *uetcc.Received) {
 	data := in.Packet[min(r.Payload, len(in.Packet)):]
-	if end.fails != nil && r.Form != ses.FormNone && (r.Action == ses.ActionPlace || r.Action == ses.ActionAtomic && r.Answer == 0) {
+	if end.fails != nil && r.Form != pds.NextNone && (r.Action == ses.ActionPlace || r.Action == ses.ActionAtomic && r.Answer == 0) {
 		n.fail(end, in, reply, r)
 	}
 	switch {

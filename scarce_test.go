@@ -223,7 +223,7 @@ func TestMessageWithoutRecordIsRefused(t *testing.T) {
 		if _, err := nack.Decode(reply.Packet); err == nil {
 			require.Equal(t, pds.NackNoSESMsgAvail, nack.Code)
 			require.Equal(t, ses.ActionNone, r.Action)
-			require.Equal(t, ses.FormNone, r.Form)
+			require.Equal(t, pds.NextNone, r.Form)
 			require.Zero(t, r.Header)
 			refused++
 		}

@@ -88,7 +88,7 @@ func (s *sourcePeer) sees(d *Datagram) {
 		s.next[id], s.cack[id], s.addr[id], s.granted[id] = q.PSN, q.PSN-1, d.Dst, 0
 	}
 	var h ses.Request
-	_, _ = h.Decode(ses.Form(q.Next), d.Packet[n:])
+	_, _ = h.Decode(q.Next, d.Packet[n:])
 	s.sent[id][q.PSN] = h.MessageID
 	if !s.next[id].After(q.PSN) {
 		s.next[id] = q.PSN + 1

@@ -264,8 +264,8 @@ func (w *interop) sentRequest(p *frame.Packet) {
 		w.opened++
 	}
 	w.reaches(q.SPDCID, q.PSN)
-	if p.Form == ses.FormResponseData || p.Form == ses.FormResponseDataSmall {
-		require.Equal(w.t, ses.FormResponseData, p.Form, "as the request, which was a standard one")
+	if p.Form == pds.NextResponseData || p.Form == pds.NextResponseDataSmall {
+		require.Equal(w.t, pds.NextResponseData, p.Form, "as the request, which was a standard one")
 		require.Equal(w.t, p.Reply.ReadRequestID, p.Reply.MessageID)
 	}
 }
@@ -286,13 +286,13 @@ func (w *interop) sentACK(p *frame.Packet) {
 	if !ok || p.Ack.Flags&pds.FlagP != 0 {
 		return
 	}
-	require.NotEqual(w.t, ses.FormNone, p.Form, "%v", p)
-	if p.Form == ses.FormResponse {
+	require.NotEqual(w.t, pds.NextNone, p.Form, "%v", p)
+	if p.Form == pds.NextResponse {
 		require.Contains(w.t, []ses.MessageID{0, q.MessageID}, p.Reply.MessageID)
 		require.Contains(w.t, []ses.JobID{0, q.JobID}, p.Reply.JobID)
 		return
 	}
-	require.Equal(w.t, ses.FormResponseData, p.Form, "as the request, which was a standard one")
+	require.Equal(w.t, pds.NextResponseData, p.Form, "as the request, which was a standard one")
 	require.Equal(w.t, []ses.MessageID{q.MessageID, q.MessageID}, []ses.MessageID{p.Reply.MessageID, p.Reply.ReadRequestID})
 }
 

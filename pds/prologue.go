@@ -240,6 +240,12 @@ var nextHdrNames = [...]string{"UET_HDR_NONE", "UET_HDR_REQUEST_SMALL", "UET_HDR
 // String returns the specification's name, or the number of a reserved value.
 func (n NextHdr) String() string { return enum.Name(nextHdrNames[:], n) }
 
+// IsRequest reports whether a request follows, readable by Request of package ses.
+func (n NextHdr) IsRequest() bool { return n-NextRequestSmall <= NextRequestStd-NextRequestSmall }
+
+// IsResponse reports whether a response follows, readable by Reply of package ses.
+func (n NextHdr) IsResponse() bool { return n-NextResponse <= NextResponseDataSmall-NextResponse }
+
 // Sets of next_hdr values, one bit each.
 const (
 	nextRequests  = 1<<NextRequestSmall | 1<<NextRequestMedium | 1<<NextRequestStd

@@ -428,7 +428,7 @@ func (h *Host) place(f *Frame, data []byte) {
 
 // owner is the message in a receive buffer. All packets of a send name the buffer.
 func (h *Host) owner(f *Frame, buf uint32) uint32 {
-	if h.r.Form == ses.FormNone {
+	if h.r.Form == pds.NextNone {
 		return h.buffer[buf]
 	}
 	if id, ok := h.buffer[buf]; ok {
