@@ -83,12 +83,12 @@ func newInterop(t *testing.T, name string, all []frame.Frame, ours []bool) *inte
 			mtu = uint32(f.End - f.Payload)
 		}
 	}
-	infer, cc := strings.Contains(name, "infer"), ccc.Config{NSCC: nscc.Config{LinkRate: 1e9, BaseRTT: 1_000_000}}
+	infer, cc := strings.Contains(name, "infer"), ccc.Config{NSCC: nscc.Config{LinkRate: 1e9, BaseRTT: 1_000_000, Trimming: true}}
 	if infer { // a window of 14 packets, so that something can overtake it; it holds nothing back
 		cc.NSCC.LinkRate, cc.Mode = 11e6, ccc.ModeObserve
 	}
 	e, err := uetcc.NewEndpoint(uetcc.Config{
-		Address: local, MTU: mtu, Network: uetcc.NetworkTrimming, ControlTC: 1, Seed: 21, Backoff: 1_000_000,
+		Address: local, MTU: mtu, ControlTC: 1, Seed: 21, Backoff: 1_000_000,
 		PDS:    pdc.Config{InferLoss: infer, NackMissing: true, RTOInit: 1_000_000_000, MaxRTORetx: 15, IdleTime: 3600e9},
 		CC:     cc,
 		Target: ses.TargetConfig{AtomicOps: math.MaxUint32, AtomicTypes: math.MaxUint32, Receives: 64},
