@@ -20,7 +20,7 @@ func TestWalkFirstACKEarly(t *testing.T) {
 	m := walkMessage()
 	h, err := initiator.Connect(0, &m)
 	require.NoError(t, err)
-	require.True(t, initiator.PDS().SetStartPSN(h, 0x12000))
+	startAt(initiator, h, 0x12000)
 	_, err = initiator.Write(0, &m)
 	require.NoError(t, err)
 

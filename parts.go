@@ -7,7 +7,6 @@ import (
 
 	"github.com/uetcc/uetcc/internal/msg"
 	engine "github.com/uetcc/uetcc/internal/pdc"
-	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -40,10 +39,6 @@ func (m *PDS) Close(now int64, h pdc.Handle) error { return m.manager().Close(no
 
 // Abort gives h up: every message on h fails with [pdc.CauseAborted]. Errors as from Close.
 func (m *PDS) Abort(now int64, h pdc.Handle) error { return m.manager().Abort(now, h) }
-
-// SetStartPSN makes an initiator PDC with nothing to send yet start at a given PSN, and
-// reports success: for tests and recorded walks.
-func (m *PDS) SetStartPSN(h pdc.Handle, start pds.PSN) bool { return m.manager().SetStartPSN(h, start) }
 
 // Target returns the receiving side of peers' requests: to open memory and queues. Only the
 // endpoint reports packets and errands to the Target.

@@ -364,7 +364,7 @@ func longWrite(t *testing.T, edit func(*Config)) (w *sourceTwin, in Datagram) {
 	m := Message{To: Destination{Address: sourceAddr(1), Job: 1}, Length: ses.MaxMessage}
 	h, err := w.e.Connect(0, &m)
 	require.NoError(t, err)
-	require.True(t, w.e.PDS().SetStartPSN(h, 0))
+	require.True(t, w.e.pds.SetStartPSN(h, 0))
 	_, err = w.e.Write(0, &m)
 	require.NoError(t, err)
 	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, SPDCID: 9, DPDCID: h.ID()}, SACK: pds.SACK{MPR: 8}}

@@ -143,7 +143,7 @@ func TestRunsOfMessagesAllocateNothing(t *testing.T) {
 	}
 	p, err := w.e.Connect(0, &m[0])
 	require.NoError(t, err)
-	require.True(t, w.e.PDS().SetStartPSN(p, 0))
+	require.True(t, w.e.pds.SetStartPSN(p, 0))
 	binary.BigEndian.PutUint16(in.Packet[10:], uint16(p.ID()))
 	in.Src = pdc.AddrFrom(sourceAddr(2))
 	now, psn, done := int64(0), uint32(0), 0

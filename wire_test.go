@@ -44,6 +44,13 @@ func walkConfig(i int, first pds.PDCID) uetcc.Config {
 	}
 }
 
+// startAt has the PDC of Endpoint.Connect begin at a PSN of the recording.
+func startAt(e *uetcc.Endpoint, h pdc.Handle, start pds.PSN) {
+	if !(*pdc.Manager)(e.PDS()).SetStartPSN(h, start) {
+		panic("the PDC has begun")
+	}
+}
+
 // openWalk opens the region of the walk at e and returns its generation.
 func openWalk(e *uetcc.Endpoint, length uint64, rights ses.Rights) ses.Generation {
 	t := e.Target()

@@ -335,7 +335,7 @@ func (h *Rendezvous) get(b *[RendezvousLen]byte) {
 }
 
 func (h *Rendezvous) appendTo(b []byte) []byte {
-	if h.isWide() {
+	if (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 {
 		panic("ses: rendezvous field wider than on the wire")
 	}
 	b, tail := extend(b, RendezvousLen)
@@ -346,9 +346,6 @@ func (h *Rendezvous) appendTo(b []byte) []byte {
 	binary.BigEndian.PutUint64(p[16:], h.Key)
 	return b
 }
-
-// isWide reports whether a field is wider than the place on the wire.
-func (h *Rendezvous) isWide() bool { return (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 }
 
 func (h *Rendezvous) text() string {
 	return fmt.Sprintf("eager %d read from pid %d ri 0x%03x gen %d key 0x%x offset 0x%x", h.EagerLength, h.PIDonFEP,

@@ -3,8 +3,7 @@
 package llr
 
 import (
-	"fmt"
-
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/enum"
 )
@@ -61,8 +60,8 @@ type Receiver struct {
 // NewReceiver returns a receiver that sends an ACK every so many nanoseconds, the time of 2,048
 // bytes on the link by default of the specification. The error wraps [ErrConfig].
 func NewReceiver(spacing int64) (*Receiver, error) {
-	if spacing < 1 {
-		return nil, fmt.Errorf("%w: spacing is %d, want at least 1", ErrConfig, spacing)
+	if err := check.AtLeast(ErrConfig, "spacing", spacing, 1); err != nil {
+		return nil, err
 	}
 	return &Receiver{spacing: spacing, ackAt: never}, nil
 }

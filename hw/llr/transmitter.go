@@ -34,13 +34,12 @@ var ErrConfig = errors.New("llr: invalid configuration")
 type Config struct {
 	OutstandingFrames int   // outstanding_frames_max: most frames without acknowledgement, up to 2^19 (0: 2,047)
 	OutstandingBytes  int64 // outstanding_data_max, bytes: link round trip x rate at least (0: no limit)
-	ReplayTimer       int64 // replay_timer_max: ns without progress until a replay: above a round trip and the spacing of ACKs
+	ReplayTimer       int64 // replay_timer_max: ns without progress until a replay, and between two LLR_INIT: above a round trip and the spacing of ACKs
 	ReplayMax         uint8 // replay_ct_max: replays without progress before the link gives up; 255: no limit (0: 1)
 	DataAge           int64 // data_age_timer_max: ns a frame may wait for acknowledgement before the link gives up (0: no limit)
 
 	Init, Flush     Behavior // init_behavior and flush_behavior: in stateInit and stateFlush
 	ReInitOnDiscard bool     // re_init_on_discard: leave stateFlush unasked
-	InitSpacing     int64    // ns between two LLR_INIT (0: ReplayTimer)
 }
 
 func (c *Config) fill() {
@@ -48,7 +47,6 @@ func (c *Config) fill() {
 	c.OutstandingBytes = cmp.Or(c.OutstandingBytes, math.MaxInt64)
 	c.ReplayMax = cmp.Or(c.ReplayMax, 1)
 	c.DataAge = cmp.Or(c.DataAge, math.MaxInt64)
-	c.InitSpacing = cmp.Or(c.InitSpacing, c.ReplayTimer)
 }
 
 func (c *Config) validate() error {
@@ -59,7 +57,6 @@ func (c *Config) validate() error {
 		check.AtLeast(ErrConfig, "DataAge", c.DataAge, 1),
 		check.Range(ErrConfig, "Init", c.Init, 0, BehaviorDiscard),
 		check.Range(ErrConfig, "Flush", c.Flush, 0, BehaviorDiscard),
-		check.AtLeast(ErrConfig, "InitSpacing", c.InitSpacing, 1),
 	)
 }
 
@@ -299,7 +296,7 @@ func (t *Transmitter) Set(now int64) (Set, bool) {
 	if t.state != stateInit || now < t.timer {
 		return Set{}, false
 	}
-	t.timer = deadline.After(now, t.c.InitSpacing)
+	t.timer = deadline.After(now, t.c.ReplayTimer)
 	return Set{Type: TypeInit, Seq: t.next}, true
 }
 
