@@ -141,10 +141,10 @@ const (
 	ackReqReserved AckReq = 3 // not legal
 )
 
-var ackReqNames = [...]string{"none", "REQ_CLEAR", "REQ_CLOSE", "reserved"}
-
 // String returns the specification's name.
-func (r AckReq) String() string { return enum.Name(ackReqNames[:], r) }
+func (r AckReq) String() string {
+	return enum.Name([]string{"none", "REQ_CLEAR", "REQ_CLOSE", "reserved"}, r)
+}
 
 // Req returns the request in the flags of an ACK.
 func (f Flags) Req() AckReq { return AckReq(f & reqMask >> reqShift) }

@@ -36,10 +36,8 @@ const (
 	ListOverflow List = 1 // the list of unexpected messages; with NO_MATCH, a deferrable send remembered there
 )
 
-var listNames = [...]string{"UET_EXPECTED", "UET_OVERFLOW"}
-
 // String returns the specification's name, or the number.
-func (l List) String() string { return enum.Name(listNames[:], l) }
+func (l List) String() string { return enum.Name([]string{"UET_EXPECTED", "UET_OVERFLOW"}, l) }
 
 // Verdict are the fields every response starts with.
 //

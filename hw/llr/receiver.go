@@ -18,10 +18,10 @@ const (
 	receiverNACKSent                      // until the missing frame comes only duplicates are answered
 )
 
-var receiverNames = [...]string{"OFF", "SEND_ACKS", "SEND_NACK", "NACK_SENT"}
-
 // String returns the name.
-func (s receiverState) String() string { return enum.Name(receiverNames[:], s) }
+func (s receiverState) String() string {
+	return enum.Name([]string{"OFF", "SEND_ACKS", "SEND_NACK", "NACK_SENT"}, s)
+}
 
 // Arrival is how a frame has come.
 type Arrival uint8
@@ -32,10 +32,8 @@ const (
 	ArrivalBad                     // damaged on the link: do not trust the preamble
 )
 
-var arrivalNames = [...]string{"good", "poisoned", "bad"}
-
 // String returns a short name.
-func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
+func (a Arrival) String() string { return enum.Name([]string{"good", "poisoned", "bad"}, a) }
 
 // ReceiverStats counts frames.
 type ReceiverStats struct {

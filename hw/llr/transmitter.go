@@ -22,10 +22,8 @@ const (
 	BehaviorDiscard                    // frames are dropped
 )
 
-var behaviorNames = [...]string{"BEST_EFFORT", "BLOCK", "DISCARD"}
-
 // String returns the name.
-func (b Behavior) String() string { return enum.Name(behaviorNames[:], b) }
+func (b Behavior) String() string { return enum.Name([]string{"BEST_EFFORT", "BLOCK", "DISCARD"}, b) }
 
 // ErrConfig is wrapped by errors of the constructors and names the field.
 var ErrConfig = errors.New("llr: invalid configuration")
@@ -71,10 +69,10 @@ const (
 	stateFlush                // given up: waiting frames are dropped
 )
 
-var stateNames = [...]string{"OFF", "INIT", "ADVANCE", "REPLAY", "FLUSH"}
-
 // String returns the name.
-func (s state) String() string { return enum.Name(stateNames[:], s) }
+func (s state) String() string {
+	return enum.Name([]string{"OFF", "INIT", "ADVANCE", "REPLAY", "FLUSH"}, s)
+}
 
 // A Frame is a frame waiting for acknowledgement: the caller's handle and the size in bytes.
 type Frame struct {
@@ -98,10 +96,8 @@ const (
 	VerdictDrop                    // do not send the frame
 )
 
-var verdictNames = [...]string{"numbered", "plain", "wait", "drop"}
-
 // String returns a short name.
-func (v Verdict) String() string { return enum.Name(verdictNames[:], v) }
+func (v Verdict) String() string { return enum.Name([]string{"numbered", "plain", "wait", "drop"}, v) }
 
 // TransmitterStats counts the acts of a transmitter.
 type TransmitterStats struct {

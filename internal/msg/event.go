@@ -58,10 +58,8 @@ const (
 	EventDone // the message is over, with Event.Outcome; the handle is gone
 )
 
-var eventNames = [...]string{"none", "ready", "done"}
-
 // String returns a short name.
-func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
+func (k EventKind) String() string { return enum.Name([]string{"none", "ready", "done"}, k) }
 
 // An Event is the initiator's conclusion from news of the PDS.
 type Event struct {
