@@ -146,7 +146,7 @@ func (x *receiver) stray() bool {
 }
 
 // answered takes note of an answer of so many bytes to a packet of a message.
-func (s *source) answered(now int64, h Handle, bytes uint32) {
+func (s *source) answered(now int64, h ses.Handle, bytes uint32) {
 	rec := s.message(h)
 	n := s.asks(rec)
 	if n.packets == 0 {
@@ -204,7 +204,7 @@ func (x *receiver) refused(now int64) {
 }
 
 // place tells the caller the place of data for a local message.
-func (s *source) place(r *Received, h Handle, ev *msg.Event) {
+func (s *source) place(r *Received, h ses.Handle, ev *msg.Event) {
 	r.Action, r.Message, r.Cookie, r.Offset, r.Length = ses.ActionPlace, h, ev.Cookie, ev.DataOffset, ev.DataLength
 	if s.message(h).flags&msgErrand != 0 {
 		s.aim(r)

@@ -26,7 +26,7 @@ type answer struct {
 	rx         pdc.RxID
 	address    uint64
 	cookie     uint64
-	lender     Handle // the rendezvous send being read
+	lender     ses.Handle // the rendezvous send being read
 	length     uint32
 	offset     uint32         // of the data in the range asked for
 	gen        uint16         // odd: in use

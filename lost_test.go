@@ -66,7 +66,7 @@ func TestEndpointBehindACancelled(t *testing.T) {
 		for gone := range uint64(4) {
 			n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.RUDI = 1 })
 			a := n.ends[0]
-			write := func(cookie uint64) uetcc.Handle {
+			write := func(cookie uint64) ses.Handle {
 				m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Mode: mode, Key: 1, Length: 64 * netMTU, Cookie: cookie}
 				start := a.e.Write
 				if mode == ses.ModeUUD {
@@ -77,7 +77,7 @@ func TestEndpointBehindACancelled(t *testing.T) {
 				require.NoError(t, err)
 				return h
 			}
-			var h [4]uetcc.Handle
+			var h [4]ses.Handle
 			for i := range h {
 				h[i] = write(uint64(i))
 			}

@@ -81,7 +81,7 @@ func newTwoSided(t *testing.T, seed uint64, faults netFaults, edit func(*uetcc.C
 }
 
 // deferrable starts a send of data that waits for a buffer if its tag finds none.
-func (s *twoSided) deferrable(tag, cookie uint64, data []byte) uetcc.Handle {
+func (s *twoSided) deferrable(tag, cookie uint64, data []byte) ses.Handle {
 	m := s.matched(s.b, tag, cookie, uint32(len(data)))
 	m.Deferrable = true
 	s.a.local[cookie] = data
@@ -91,7 +91,7 @@ func (s *twoSided) deferrable(tag, cookie uint64, data []byte) uetcc.Handle {
 }
 
 // rendezvous starts a send of data that lies at base in the sender's memory.
-func (s *twoSided) rendezvous(data []byte, base uint64, eager uint32, tag uint64) uetcc.Handle {
+func (s *twoSided) rendezvous(data []byte, base uint64, eager uint32, tag uint64) ses.Handle {
 	s.sent++
 	copy(s.a.mem[base:], data)
 	m := s.matched(s.b, tag, s.sent, uint32(len(data)))
@@ -229,7 +229,7 @@ func TestEndpointDeferrable(t *testing.T) {
 func TestEndpointDeferrableGivenUp(t *testing.T) {
 	eachNetwork(t, 4, func(t *testing.T, seed uint64, faults netFaults) {
 		s := newTwoSided(t, seed, faults, nil)
-		var h [2]uetcc.Handle
+		var h [2]ses.Handle
 		for i := range h {
 			h[i] = s.deferrable(7, uint64(i+1), fill(3000, byte(i)))
 			s.run(func() bool { return s.b.e.Target().Pending() == i+1 })

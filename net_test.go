@@ -127,7 +127,7 @@ func (n *network) post(end *netEnd, base uint64, length uint32) {
 
 // begin starts a message of end 0 about the memory of end 1, and returns its cookie: data is
 // what is written, or where what is read goes.
-func (n *network) begin(start func(int64, *uetcc.Message) (uetcc.Handle, error), mode ses.Mode, data []byte) uint64 {
+func (n *network) begin(start func(int64, *uetcc.Message) (ses.Handle, error), mode ses.Mode, data []byte) uint64 {
 	a := n.ends[0]
 	cookie := uint64(len(a.local) + 1)
 	a.local[cookie] = data

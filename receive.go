@@ -48,7 +48,7 @@ type Received struct {
 	Check   ses.Check      // why a request was refused
 	Code    ses.ReturnCode // the code of the answer
 	Form    pds.NextHdr    // of the request, for [ses.Request.Decode] from Header on; NextNone: no request
-	Message Handle         // the local message for the data, at Offset; 0: the data goes to Address
+	Message ses.Handle     // the local message for the data, at Offset; 0: the data goes to Address
 	Cookie  uint64         // of the region, the receive buffer, or the message
 	Address uint64         // of the first byte, in the numbers of the region
 	Offset  uint32         // of the first byte, within the message

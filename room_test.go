@@ -216,7 +216,7 @@ func TestCancelWhileWaitingForAPDC(t *testing.T) {
 		c.Waiting = 4
 	})
 	a := n.ends[0]
-	write := func(cookie uint64, context uint16) uetcc.Handle {
+	write := func(cookie uint64, context uint16) ses.Handle {
 		a.local[cookie] = fill(10, byte(cookie))
 		to := uetcc.Destination{Address: n.ends[1].addr, Job: 1, Context: context}
 		h, err := a.e.Write(n.now, &uetcc.Message{To: to, Key: 1, Length: 10, Cookie: cookie})

@@ -205,7 +205,7 @@ func (h *Host) giveUp(m *Message, err error) {
 }
 
 // submit hands a message to the endpoint.
-func (h *Host) submit(m *Message) (uetcc.Handle, error) {
+func (h *Host) submit(m *Message) (ses.Handle, error) {
 	u := uetcc.Message{
 		To:     uetcc.Destination{Address: AddressOf(m.Dst), Job: hostJob, Context: m.Context},
 		Length: uint32(m.Size), Cookie: uint64(m.id) + 1, Initiator: m.id, Key: 1, Offset: uint64(m.id) << 32,

@@ -185,8 +185,9 @@ func (m *message) beginOther(o *Operation) uint8 {
 	if o.bringsPayload() {
 		m.kind |= kindCarries
 	}
+	o.put((*[ses.StandardLen]byte)(m.wire[:]))
 	r := ses.Request{Form: m.form, Swap: o.Swap}
-	o.standard(&r.Standard)
+	_, _ = r.Standard.Decode(m.wire[:])
 	if o.Opcode.IsRendezvous() || o.Opcode == ses.OpcodeDeferrableRTR {
 		r.Rendezvous, r.Token = o.Rendezvous, o.Token
 	}

@@ -112,17 +112,8 @@ func (o *Operation) form() pds.NextHdr {
 	return o.Form
 }
 
-// standard fills in the header of the first packet, which is zero, but for EOM and message_id.
-func (o *Operation) standard(h *ses.Standard) {
-	h.Opcode, h.Flags, h.Generation = o.Opcode, o.flags()|ses.FlagSOM, o.Generation
-	h.PIDonFEP, h.Index, h.JobID = o.PID, o.Index, o.Job
-	h.Initiator, h.RequestLength, h.BufferOffset, h.Key = o.Initiator, o.Length, o.BufferOffset, o.Key
-	if o.HasData {
-		h.HeaderData = o.HeaderData
-	}
-}
-
-// put writes the same header, of an operation that is valid and plain: the common fields in two words.
+// put writes the standard header of the first packet, but for EOM and message_id, of a valid operation: the common
+// fields in two words.
 //
 //uetcc:hot nobounds
 func (o *Operation) put(b *[ses.StandardLen]byte) {
