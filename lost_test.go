@@ -264,7 +264,7 @@ func TestEndpointRUDIRefusedHalfWay(t *testing.T) {
 func TestEndpointAbortByTheManager(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, nil)
 	s.deferrable(7, 99, fill(2000, 1))
-	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+	s.run(func() bool { return s.b.e.Usage().Pending == 1 })
 	for _, end := range []*netEnd{s.b, s.a} {
 		for h := range end.e.PDS().All() {
 			require.NoError(t, end.e.PDS().Abort(s.now, h))
@@ -277,7 +277,7 @@ func TestEndpointAbortByTheManager(t *testing.T) {
 		end.e.Tick(s.now)
 		s.poll(end)
 	}
-	require.Zero(t, s.b.e.Target().Pending())
+	require.Zero(t, s.b.e.Usage().Pending)
 	require.Len(t, s.a.events, 1)
 	require.Equal(t, pdc.CauseAborted, s.a.events[0].Cause)
 	s.deferrable(7, 99, fill(2000, 1))

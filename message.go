@@ -157,8 +157,7 @@ func (e *Endpoint) Read(now int64, m *Message) (ses.Handle, error) {
 //
 // A send with mode ROD, not deferrable and without a buffer, disables the queue for
 // everybody, so nothing overtakes the send. The peer sees a Received with Code
-// [ses.RCNoMatch]; with a new buffer the peer has to call [Target.SetIndexState] as well,
-// unless [Target.IndexState] says the queue is enabled.
+// [ses.RCNoMatch]; with a new buffer the peer has to call [Target.SetIndexState] as well.
 func (e *Endpoint) Send(now int64, m *Message) (ses.Handle, error) {
 	if m.Rendezvous && m.Deferrable { // no opcode says both
 		return 0, ses.ErrOperation

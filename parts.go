@@ -90,14 +90,6 @@ func (t *Target) SetIndexState(process ses.Handle, ri ses.ResourceIndex, s ses.I
 	return t.part().SetIndexState(process, ri, s)
 }
 
-// IndexState tells the state of a resource index: [ses.IndexInvalid] if not open,
-// [ses.IndexGenDisabled] also when a ROD send has found the queue empty.
-//
-// Errors: [ses.ErrNotFound] for the process, [ses.ErrRange].
-func (t *Target) IndexState(process ses.Handle, ri ses.ResourceIndex) (ses.IndexState, error) {
-	return t.part().IndexState(process, ri)
-}
-
 // Renew moves an open resource index to its next generation, so packets of the old
 // generation are refused from here on, and returns the new generation. now is in
 // nanoseconds.
@@ -135,9 +127,6 @@ func (t *Target) PostReceive(process ses.Handle, ri ses.ResourceIndex, r ses.Rec
 //
 // Errors: [ses.ErrNotFound].
 func (t *Target) CancelReceive(h ses.Handle) error { return t.part().CancelReceive(h) }
-
-// Pending returns how many rendezvous and deferrable sends of peers await their data.
-func (t *Target) Pending() int { return t.part().Pending() }
 
 // HasErrand reports whether Tick is due, to ask a peer for a send that has found a buffer, or for the
 // rest of one.

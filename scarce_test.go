@@ -95,7 +95,7 @@ func TestSendsThatTakeEveryMessage(t *testing.T) {
 func TestNextDeadlineTellsOfErrands(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, nil)
 	s.deferrable(1, 1, fill(100, 1))
-	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+	s.run(func() bool { return s.b.e.Usage().Pending == 1 })
 	s.wait(1_000_000)
 	at, ok := s.b.e.NextDeadline()
 	require.True(t, !ok || at > s.now)
