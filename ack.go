@@ -99,7 +99,7 @@ func (x *receiver) onResponse(now int64, b []byte, r *Received) {
 	}
 	p := msg.PacketHandle(h)
 	var ev msg.Event
-	n, err := x.source.sender.RxRsp(now, p, ses.Form(x.res.Next), b[at:], &ev)
+	n, err := x.source.sender.RxRsp(now, p, x.res.Next, b[at:], &ev)
 	if err == nil {
 		r.Payload += n
 		if ev.DataLength != 0 {
@@ -115,7 +115,7 @@ func (x *receiver) onResponse(now int64, b []byte, r *Received) {
 // the request. False if the packet has to be refused, and so sent again unchanged: no message
 // here can have asked for the data, and if taken in the packet would stand for the true data
 // under the PSN.
-func (x *receiver) readData(now int64, b []byte, form ses.Form, r *Received) bool {
+func (x *receiver) readData(now int64, b []byte, form pds.NextHdr, r *Received) bool {
 	n, err := x.ack.Decode(form, b[x.res.Header:])
 	if err != nil {
 		x.ack = ses.Reply{}
@@ -146,7 +146,7 @@ func (x *receiver) stray() bool {
 }
 
 // answered takes note of an answer of so many bytes to a packet of a message.
-func (s *source) answered(now int64, h Handle, bytes uint32) {
+func (s *source) answered(now int64, h ses.Handle, bytes uint32) {
 	rec := s.message(h)
 	n := s.asks(rec)
 	if n.packets == 0 {
@@ -204,7 +204,7 @@ func (x *receiver) refused(now int64) {
 }
 
 // place tells the caller the place of data for a local message.
-func (s *source) place(r *Received, h Handle, ev *msg.Event) {
+func (s *source) place(r *Received, h ses.Handle, ev *msg.Event) {
 	r.Action, r.Message, r.Cookie, r.Offset, r.Length = ses.ActionPlace, h, ev.Cookie, ev.DataOffset, ev.DataLength
 	if s.message(h).flags&msgErrand != 0 {
 		s.aim(r)

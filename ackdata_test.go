@@ -54,7 +54,7 @@ func ackData(bytes, places int) func(*uetcc.Config) {
 // longer takes packets of its own.
 func TestEndpointMaxAckData(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 2, ackData(8192, 0))
-	require.Equal(t, pds.AckCCLen+(&ses.Reply{Form: ses.FormResponseData}).Len()+8192, n.ends[0].e.ReplyMax())
+	require.Equal(t, pds.AckCCLen+(&ses.Reply{Form: pds.NextResponseData}).Len()+8192, n.ends[0].e.ReplyMax())
 	n.prove()
 	n.readAll(ses.ModeRUD, 17, 4096, 8192, 3*8192)
 	require.Zero(t, n.ends[1].e.PDS().Stats().Sent, "nothing on the return direction")

@@ -12,6 +12,7 @@ import (
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/pdc"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/rccc/tfc"
 	"github.com/uetcc/uetcc/ses"
@@ -132,7 +133,7 @@ func TestEndpointAlgorithmOfTwoPackets(t *testing.T) {
 func TestEndpointPacerKeepsItsTimes(t *testing.T) {
 	e, err := uetcc.NewEndpoint(uetcc.Config{
 		Address:   netip.MustParseAddr("10.0.0.1"),
-		Network:   uetcc.NetworkTrimming, // windows start full
+		CC:        ccc.Config{NSCC: nscc.Config{Trimming: true}}, // windows start full
 		Algorithm: func(ccc.Key) ccc.Algorithm { return ccc.NewPacer(0) },
 	})
 	require.NoError(t, err)
@@ -166,7 +167,7 @@ func TestEndpointPacerKeepsItsTimes(t *testing.T) {
 func TestEndpointPacerClockGoesBack(t *testing.T) {
 	e, err := uetcc.NewEndpoint(uetcc.Config{
 		Address:   netip.MustParseAddr("10.0.0.1"),
-		Network:   uetcc.NetworkTrimming, // windows start full
+		CC:        ccc.Config{NSCC: nscc.Config{Trimming: true}}, // windows start full
 		Algorithm: func(ccc.Key) ccc.Algorithm { return ccc.NewPacer(0) },
 	})
 	require.NoError(t, err)

@@ -99,7 +99,7 @@ func allocatesNothing(t *testing.T, edit func(*uetcc.Config)) {
 	l := newLoop(t, edit)
 	e := l.ends[0]
 	to := uetcc.Destination{Address: netip.MustParseAddr("10.0.0.2"), Job: 1}
-	done := func(h uetcc.Handle, err error) {
+	done := func(h ses.Handle, err error) {
 		if err != nil {
 			panic(err)
 		}

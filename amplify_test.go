@@ -86,7 +86,7 @@ func TestAmplification(t *testing.T) {
 		mixed = append(mixed, strange(pds.TypeRUDReq, k, []*ses.Standard{write, read(4096)}[k%2], []int{16, 0}[k%2]))
 	}
 	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestMedium, Flags: pds.FlagAR | pds.FlagSYN, SPDCID: 7, PSN: 1000, ClearOffset: -1}
-	h := ses.Request{Form: ses.FormMedium, Standard: *read(16)}
+	h := ses.Request{Form: pds.NextRequestMedium, Standard: *read(16)}
 	h.JobID, h.Key, h.Flags = 1, 1, ses.FlagSOM|ses.FlagEOM|ses.FlagRel
 	medium := h.AppendTo(q.AppendTo(nil))
 	noop := pds.Control{Ctl: pds.CtlNOOP, Flags: pds.FlagSYN | pds.FlagAR, SPDCID: 7, PSN: 1000}
@@ -125,7 +125,7 @@ func TestAmplification(t *testing.T) {
 // rendezvous is a send of which all is to be read by the target.
 func rendezvous(length uint32) []byte {
 	q := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagAR | pds.FlagSYN, SPDCID: 7, PSN: 1000, ClearOffset: -1}
-	h := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{
+	h := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{
 		Common:    ses.Common{Opcode: ses.OpcodeRendezvousSend, Flags: ses.FlagSOM | ses.FlagEOM | ses.FlagRel, JobID: 1, Index: netQueue},
 		MessageID: 1, RequestLength: length,
 	}}

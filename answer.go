@@ -26,14 +26,14 @@ type answer struct {
 	rx         pdc.RxID
 	address    uint64
 	cookie     uint64
-	lender     Handle // the rendezvous send being read
+	lender     ses.Handle // the rendezvous send being read
 	length     uint32
 	offset     uint32         // of the data in the range asked for
 	gen        uint16         // odd: in use
 	next       uint16         // in the answer's chain, slot + 1
 	owed       bool           // by the caller
 	generation ses.Generation // of the resource index, for Refuse
-	form       ses.Form
+	form       pds.NextHdr
 	size       uint8        // of the header
 	header     answerHeader // of the data
 }
@@ -206,7 +206,7 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 		a := &s.answers.slot[i]
 		id := a.id(i)
 		n, err := s.pds.SubmitRun(now, f.pdc, &pdc.Packet{
-			Handle: uint64(id), Size: uint16(s.overhead + int64(a.size) + int64(a.length)), Next: pds.NextHdr(a.form),
+			Handle: uint64(id), Size: uint16(s.overhead + int64(a.size) + int64(a.length)), Next: a.form,
 			AR: true,
 		}, s.answers.alike(i, int(s.submitAhead)))
 		s.lead(f).ahead += int16(n)
@@ -251,7 +251,7 @@ func (e *Endpoint) Answer(now int64, id AnswerID, data []byte, reply *Datagram) 
 		return pdc.ErrShortBuffer
 	}
 	b := append(append(reply.Packet[:at], a.header[:a.size]...), data...)
-	e.recv.response = pdc.Response{Next: pds.NextHdr(a.form), Bytes: b[at:]}
+	e.recv.response = pdc.Response{Next: a.form, Bytes: b[at:]}
 	return e.recv.reply(now, id, reply)
 }
 

@@ -58,13 +58,13 @@ func TestEndpointClosesNothingThatWaits(t *testing.T) {
 	a.local[99] = fill(3000, 1)
 	_, err := a.e.Send(n.now, &m)
 	require.NoError(t, err)
-	n.run(func() bool { return b.e.Target().Pending() == 1 && n.now > 1_500_000 }) // its answer is cleared
+	n.run(func() bool { return b.e.Usage().Pending == 1 && n.now > 1_500_000 }) // its answer is cleared
 	for i := range 6 {
 		n.to(uetcc.Destination{Context: uint16(i)}, ses.ModeRUD)
 		n.run(func() bool { return len(a.events) == i+1 })
 	}
 	n.run(func() bool { return n.now > 500_000_000 })
-	require.Equal(t, 1, b.e.Target().Pending())
+	require.Equal(t, 1, b.e.Usage().Pending)
 	require.Less(t, a.e.Usage().PDCs, 5, "others have been closed")
 	n.postTag(b, 0, 3000, 7, 5)
 	n.run(func() bool { return len(a.events) == 7 })

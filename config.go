@@ -15,7 +15,6 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/internal/check"
-	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/msg"
 	engine "github.com/uetcc/uetcc/internal/pdc"
@@ -46,19 +45,18 @@ type Config struct {
 	// need a target with the same MTU.
 	MTU uint32
 
-	// Network is the kind of network between the peers, and sets related zero fields of PDS and CC
-	// together. The default is safe on any network.
-	Network Network
-
-	// PDS is delivery: timers, windows, acknowledgement. InferLoss follows from Network. For
+	// PDS is delivery: timers, windows, acknowledgement. InferLoss is set unless CC.NSCC.Trimming is. For
 	// BufferROD see [Endpoint.Replay]. Range is four times the packets on the path by CC.NSCC.LinkRate
 	// and BaseRTT, at least 1024, or with an MTU below 4096 as many more for the same bytes, so one message
 	// fills the path also while a lost packet is on the way again. BaseRTT, the base of the timers,
 	// defaults to CC.NSCC.BaseRTT, and TargetQDelay to the target of CC.NSCC.Tuning.
 	PDS pdc.Config
 
-	// CC is congestion control. Of CC.NSCC set LinkRate (default 100 Gb/s) and BaseRTT (12 us, or
-	// the measured time, see Network). Leave the Profile to Network, and the MTU, derived from
+	// CC is congestion control. The default is safe on any network, maybe dropping, maybe marking: windows start
+	// with two or three packets and follow [nscc.ProfileAdaptive], and losses are inferred. CC.NSCC.Trimming is for a
+	// fabric whose switches trim, with the specification's parameters: windows start full ([nscc.ProfileSpec]), and
+	// losses are not inferred. Of CC.NSCC set LinkRate (default 100 Gb/s) and BaseRTT (12 us; without Trimming the
+	// first round trip takes the place of that guess). Leave the Profile to Trimming, and the MTU, derived from
 	// Config.MTU: with a smaller MTU each full packet may exceed the window by the difference.
 	// BaseRTT is for a full packet on the longest path when idle, with the packet's time on the
 	// links: Path.BaseRTT of package hw/link, plus the time of the software at both ends. Where software takes
@@ -169,8 +167,14 @@ func (c *Config) fill() {
 	t.Receives = cmp.Or(t.Receives, 16)
 	t.Messages = cmp.Or(t.Messages, 1024)
 	t.Pending = cmp.Or(t.Pending, 1024)
-	c.fillNetwork()
 	n := &c.CC.NSCC
+	if n.Trimming {
+		n.Profile = cmp.Or(n.Profile, nscc.ProfileSpec)
+	} else {
+		n.Profile = cmp.Or(n.Profile, nscc.ProfileAdaptive)
+		n.Unmeasured = n.Unmeasured || n.BaseRTT == 0
+		c.PDS.InferLoss = true
+	}
 	n.MTU = cmp.Or(n.MTU, c.overhead()+ses.StandardLen+int64(c.MTU))
 	n.LinkRate = cmp.Or(n.LinkRate, 100e9/8)
 	n.BaseRTT = cmp.Or(n.BaseRTT, 12_000)
@@ -373,46 +377,4 @@ func (c *Config) seedFor(u seedUse) uint64 {
 	binary.LittleEndian.PutUint64(key[:], c.Seed)
 	key[8] = byte(u)
 	return max(rand.NewChaCha8(key).Uint64(), 1)
-}
-
-// Network is the kind of network between the peers. A Network sets all related zero fields of a
-// [Config] together.
-type Network uint8
-
-// The networks.
-const (
-	// NetworkUnknown is any network: unmeasured, maybe dropping, maybe marking. Windows
-	// start with two or three packets and follow [nscc.ProfileAdaptive], and losses are inferred. Where
-	// CC.NSCC.BaseRTT is 0, the first round trip is taken.
-	NetworkUnknown Network = iota
-
-	// NetworkLossy is Ethernet that drops and marks, with the base round trip configured or the
-	// default: NetworkUnknown for the rest.
-	NetworkLossy
-
-	// NetworkTrimming is a fabric whose switches trim, with the specification's parameters:
-	// windows start full ([nscc.ProfileSpec]), and losses are not inferred. CC.NSCC.Trimming
-	// asks for the same.
-	NetworkTrimming
-)
-
-var networkNames = [...]string{"unknown", "lossy", "trimming"}
-
-// String is unknown, lossy or trimming.
-func (n Network) String() string { return enum.Name(networkNames[:], n) }
-
-// fillNetwork sets the fields that depend on the network.
-func (c *Config) fillNetwork() {
-	n := &c.CC.NSCC
-	if n.Trimming && c.Network == NetworkUnknown {
-		c.Network = NetworkTrimming
-	}
-	if c.Network == NetworkTrimming {
-		n.Trimming = true
-		n.Profile = cmp.Or(n.Profile, nscc.ProfileSpec)
-		return
-	}
-	n.Profile = cmp.Or(n.Profile, nscc.ProfileAdaptive)
-	n.Unmeasured = n.Unmeasured || c.Network == NetworkUnknown && n.BaseRTT == 0
-	c.PDS.InferLoss = true
 }

@@ -69,7 +69,7 @@ func TestConfigErrors(t *testing.T) {
 		"rccc rate, below":  {func(c *uetcc.Config) { c.CC.NSCC.LinkRate = 124_999 }, nil, "CC.NSCC.LinkRate"},
 		"rccc rate, above":  {func(c *uetcc.Config) { c.CC.NSCC.LinkRate = 1e12 + 1 }, nil, "CC.NSCC.LinkRate"},
 		"rccc own rate":     {func(c *uetcc.Config) { c.Receiver.Rate = 124_999 }, rccc.ErrConfig, "Rate is 124999, want 125000 to 1000000000000"},
-		"nscc receiver":     {func(c *uetcc.Config) { c.CC.NSCC.ReceiverRate, c.Network = 1, uetcc.NetworkTrimming }, nscc.ErrConfig, "1.5 x ReceiverRate x BaseRTT"},
+		"nscc receiver":     {func(c *uetcc.Config) { c.CC.NSCC.ReceiverRate, c.CC.NSCC.Trimming = 1, true }, nscc.ErrConfig, "1.5 x ReceiverRate x BaseRTT"},
 		"rccc with senders": {func(c *uetcc.Config) { c.Receiver.Senders = -1 }, rccc.ErrConfig, "Senders"},
 	} {
 		t.Run(name, func(t *testing.T) {

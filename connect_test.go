@@ -21,7 +21,7 @@ func ExampleEndpoint_WriteBatch() {
 	m := walkMessage()
 	m.Length = 64
 	m.To.PDC, _ = initiator.Connect(0, &m)
-	writes, handles := []uetcc.Message{m, m, m}, make([]uetcc.Handle, 3)
+	writes, handles := []uetcc.Message{m, m, m}, make([]ses.Handle, 3)
 	for i := range writes {
 		writes[i].Offset = uint64(i) * 64
 	}
@@ -86,7 +86,7 @@ func TestDestinationPDC(t *testing.T) {
 func TestWriteBatchEndsWithAnError(t *testing.T) {
 	e := newEnd(t, walkConfig(0, 0x4001))
 	good, bad := walkMessage(), uetcc.Message{}
-	var h [3]uetcc.Handle
+	var h [3]ses.Handle
 	n, err := e.WriteBatch(0, []uetcc.Message{good, bad, good}, h[:])
 	require.ErrorIs(t, err, uetcc.ErrAddress)
 	require.Equal(t, 1, n)
@@ -110,7 +110,7 @@ func TestWriteBatchAhead(t *testing.T) {
 			require.NoError(t, err)
 			m[i].To.PDC = []pdc.Handle{h, 0, h + 1<<16, ^pdc.Handle(0)}[i%4]
 		}
-		var h [len(m)]uetcc.Handle
+		var h [len(m)]ses.Handle
 		if batch {
 			n, err := e.WriteBatch(0, m[:], h[:])
 			require.NoError(t, err)

@@ -5,6 +5,7 @@ package uetcc
 import (
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
+	"github.com/uetcc/uetcc/ses"
 )
 
 // udpLen is the length of the UDP header, part of the nominal size.
@@ -45,10 +46,10 @@ func (d *Datagram) nominal() int64 {
 // from Offset on in the data of the message with the given Cookie, without a Message at
 // Address.
 type Payload struct {
-	Length  uint32   // bytes; 0: nothing follows
-	Offset  uint32   // of the first byte within the message, or within the range of a read
-	Message Handle   // the message with the data; 0: read data for a peer
-	Answer  AnswerID // if Message is 0: the id for [Endpoint.Refuse] when the bytes cannot be had
-	Cookie  uint64   // of the message, or of the region being read
-	Address uint64   // read data: the first byte's, in the numbers of the region
+	Length  uint32     // bytes; 0: nothing follows
+	Offset  uint32     // of the first byte within the message, or within the range of a read
+	Message ses.Handle // the message with the data; 0: read data for a peer
+	Answer  AnswerID   // if Message is 0: the id for [Endpoint.Refuse] when the bytes cannot be had
+	Cookie  uint64     // of the message, or of the region being read
+	Address uint64     // read data: the first byte's, in the numbers of the region
 }

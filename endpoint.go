@@ -142,6 +142,7 @@ type Usage struct {
 	Messages int // started here and in progress
 	Events   int // completions to be polled
 	Arriving int // messages of peers, of several packets, not whole yet
+	Pending  int // rendezvous and deferrable sends of peers that await their data
 	Answers  int // reads and fetching atomics of peers being answered
 	Buffered int // packets waiting for a turn, see [Endpoint.Replay]
 	PDCs     int
@@ -160,7 +161,7 @@ func (e *Endpoint) Usage() Usage {
 	contexts, _ := e.contexts.Stats()
 	u := Usage{
 		Messages: e.source.sender.Messages(), Events: e.source.events.len(),
-		Arriving: e.target.Messages(), Answers: e.source.answers.live, Buffered: e.pds.Buffered(),
+		Arriving: e.target.Messages(), Pending: e.target.Pending(), Answers: e.source.answers.live, Buffered: e.pds.Buffered(),
 		PDCs: int(s.Opened - s.Closed), Waiting: e.pds.Waiting(), RUDI: e.pds.RUDI(), Contexts: contexts,
 	}
 	if e.credit != nil {

@@ -20,7 +20,7 @@ func TestWalkFirstACKEarly(t *testing.T) {
 	m := walkMessage()
 	h, err := initiator.Connect(0, &m)
 	require.NoError(t, err)
-	require.True(t, initiator.PDS().SetStartPSN(h, 0x12000))
+	startAt(initiator, h, 0x12000)
 	_, err = initiator.Write(0, &m)
 	require.NoError(t, err)
 
@@ -70,7 +70,7 @@ func TestEndpointDeliveryComplete(t *testing.T) {
 	out, packets := newDatagram(), 0
 	for ; a.e.Transmit(0, &out); packets++ {
 		var q ses.Request
-		_, err := q.Decode(ses.FormStandard, out.Packet[pds.RequestLen:])
+		_, err := q.Decode(pds.NextRequestStd, out.Packet[pds.RequestLen:])
 		require.NoError(t, err)
 		require.True(t, q.Flags.Has(ses.FlagDC))
 		n.carry(a, &out)

@@ -88,7 +88,7 @@ func (s *source) aim(r *Received) {
 // onRestart takes ready to restart for a local send.
 func (x *receiver) onRestart(now int64, buf []byte, r *Received) int {
 	d := &x.decision
-	h := Handle(x.request.Token.Initiator)
+	h := ses.Handle(x.request.Token.Initiator)
 	err := ses.ErrStale
 	var ev msg.Event
 	if i := int(h & 0xffff); i < len(x.source.messages) && x.source.messages[i].peer == x.in.Src {
@@ -134,8 +134,8 @@ func (s *source) takeBack(rec *message) {
 
 // lender returns the message whose source is read by the request in hand, 0 if another
 // region is read.
-func (x *receiver) lender() Handle {
-	h := Handle(x.request.Key)
+func (x *receiver) lender() ses.Handle {
+	h := ses.Handle(x.request.Key)
 	if i := int(h & 0xffff); x.request.Key>>32 != x.source.lendTag || i >= len(x.source.messages) {
 		return 0
 	}

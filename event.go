@@ -25,7 +25,7 @@ import (
 //
 // Of a failed read Outcome.Length is the number of bytes arrived and placed.
 type Event struct {
-	Message Handle // 0 with Received
+	Message ses.Handle // 0 with Received
 	Cookie  uint64
 	Peer    netip.Addr // the peer; none with Unpaused
 	Outcome ses.Outcome
@@ -82,7 +82,7 @@ func (s *source) unpause() {
 
 // A completion is an [Event] without a pointer.
 type completion struct {
-	message    Handle
+	message    ses.Handle
 	cookie     uint64
 	headerData uint64
 	peer       pdc.Addr

@@ -19,7 +19,7 @@ func ExampleEndpoint() {
 
 	m := walkMessage()
 	h, _ := initiator.Connect(0, &m)
-	initiator.PDS().SetStartPSN(h, 0x12000)
+	startAt(initiator, h, 0x12000)
 	message, err := initiator.Write(0, &m)
 	fmt.Println(message != 0, err)
 

@@ -79,10 +79,10 @@ func ExampleMessage_deferrable() {
 		Length: 10_000, Deferrable: true,
 	})
 	must(err)
-	fmt.Println("placed", exchange(a, b), "waiting", b.Target().Pending())
+	fmt.Println("placed", exchange(a, b), "waiting", b.Usage().Pending)
 	_, err = b.Target().PostReceive(process, 1, ses.Receive{Base: 0x1000, Length: 10_000, Ignore: ^uint64(0)})
 	must(err)
-	fmt.Println("placed", exchange(a, b), "waiting", b.Target().Pending())
+	fmt.Println("placed", exchange(a, b), "waiting", b.Usage().Pending)
 	sent, _ := a.Poll()
 	fmt.Println("sent", sent.Outcome.Status, sent.Outcome.Length)
 	// Output:

@@ -246,7 +246,7 @@ func (e *Endpoint) offer(now int64, a *acked, out []Datagram, most int) (y *msg.
 		}
 		most = l.run(most, waiting)
 	}
-	if y = e.source.sender.Passing(Handle(l.sends), a.response()); y != nil {
+	if y = e.source.sender.Passing(ses.Handle(l.sends), a.response()); y != nil {
 		first, end := y.Range()
 		x.Let(uint64(first), uint64(end))
 	} else if e.source.answers.held[id] != 0 {

@@ -64,7 +64,7 @@ func TestExchangeIsReceiveAndTransmit(t *testing.T) {
 		"infer losses":              func(c *Config) { c.PDS.InferLoss = true },
 		"infer losses, other draws": func(c *Config) { c.PDS.InferLoss = true },
 		"unknown network": func(c *Config) {
-			c.Network, c.CC.NSCC.InitialCwnd = NetworkUnknown, 24_000
+			c.CC.NSCC.Trimming, c.CC.NSCC.InitialCwnd = false, 24_000
 		},
 		"bitmap":    func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeBitmap },
 		"reps":      func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeREPS },

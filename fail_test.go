@@ -199,7 +199,7 @@ func TestEndpointFailWhileTheRestIsRead(t *testing.T) {
 		require.NoError(t, s.b.e.Fail(s.now, &in, &reply, &r))
 		require.Equal(t, ses.ActionAbort, r.Action)
 		s.carry(s.b, &reply)
-		s.run(func() bool { return len(s.a.events) == 1 && s.b.e.Target().Pending() == 0 })
+		s.run(func() bool { return len(s.a.events) == 1 && s.b.e.Usage().Pending == 0 })
 		require.Equal(t, ses.RCHostPoisoned, s.a.events[0].Outcome.Code)
 		require.Empty(t, s.b.events)
 		s.settle()

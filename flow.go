@@ -200,7 +200,7 @@ const heldData = 16
 func (s *source) packet() pdc.Packet {
 	q := &s.tx
 	size := s.overhead + int64(q.Header) + int64(q.Length)
-	return pdc.Packet{Handle: uint64(q.Packet), Size: uint16(size), Next: pds.NextHdr(q.Form), EOM: q.EOM}
+	return pdc.Packet{Handle: uint64(q.Packet), Size: uint16(size), Next: q.Form, EOM: q.EOM}
 }
 
 // failNext ends the next packet of rec, impossible to send.

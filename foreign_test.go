@@ -100,7 +100,7 @@ func TestForeignRendezvousThatIsTooLongToRead(t *testing.T) {
 	setLength(p, math.MaxUint32)
 	r, back := receive(0, b.e, p)
 	require.Equal(t, ses.RCTooLong, r.Code)
-	require.Zero(t, b.e.Target().Pending())
+	require.Zero(t, b.e.Usage().Pending)
 	require.Empty(t, sendAll(0, b.e))
 	require.Len(t, back, 1)
 	receive(0, a.e, back[0])

@@ -56,7 +56,7 @@ func (f *foe) begin(op ses.Opcode, flags ses.Flags, id int, length uint32, paylo
 }
 
 // goesWell has one end write to the other, or read, beside the foe.
-func (n *network) goesWell(from, to int, start func(*uetcc.Endpoint, int64, *uetcc.Message) (uetcc.Handle, error)) {
+func (n *network) goesWell(from, to int, start func(*uetcc.Endpoint, int64, *uetcc.Message) (ses.Handle, error)) {
 	const length = 16 * netMTU
 	a := n.ends[from]
 	a.local[1], a.events = make([]byte, length), nil

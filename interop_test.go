@@ -40,7 +40,7 @@ func TestReadAnswerHasTheFormOfItsRequest(t *testing.T) {
 				back = sendAll(0, n.ends[1].e)
 			}
 			h := parsed(t, back[0])
-			require.Equal(t, ses.FormResponseData, h.Form, "%d bytes, id %d", length, id)
+			require.Equal(t, pds.NextResponseData, h.Form, "%d bytes, id %d", length, id)
 			require.EqualValues(t, id, h.Reply.ReadRequestID)
 			require.EqualValues(t, id, h.Reply.MessageID)
 		}
@@ -58,7 +58,7 @@ func TestReadAnswerToAShortRequest(t *testing.T) {
 			at, number = pds.RUDILen, pds.PSN(parsed(t, q).RUDI.PktID)
 		}
 		r := parsed(t, q).Request
-		r.Form, r.MessageID = ses.FormMedium, 0
+		r.Form, r.MessageID = pds.NextRequestMedium, 0
 		q.data = r.AppendTo(q.data[:at])
 		v := binary.BigEndian.Uint16(q.data)&^(0xf<<7) | uint16(pds.NextRequestMedium)<<7
 		binary.BigEndian.PutUint16(q.data, v)
@@ -67,7 +67,7 @@ func TestReadAnswerToAShortRequest(t *testing.T) {
 			back = sendAll(0, n.ends[1].e)
 		}
 		h := parsed(t, back[0])
-		require.Equal(t, ses.FormResponseDataSmall, h.Form, mode)
+		require.Equal(t, pds.NextResponseDataSmall, h.Form, mode)
 		require.EqualValues(t, number, h.Reply.OriginalRequestPSN)
 	}
 }
@@ -82,7 +82,7 @@ func TestDataIsAcknowledgedWithTheDefaultResponse(t *testing.T) {
 	_, back := receive(0, a, sendAll(0, b)[0])
 	require.Len(t, back, 1)
 	h, id := parsed(t, back[0]), parsed(t, q).Request.MessageID
-	require.Equal(t, ses.FormResponse, h.Form)
+	require.Equal(t, pds.NextResponse, h.Form)
 	require.Equal(t, ses.Response{
 		Verdict: ses.Verdict{Opcode: ses.ResponseDefault, ReturnCode: ses.RCOK}, MessageID: id, JobID: 1, ModifiedLength: 500,
 	}, h.Reply.Response)

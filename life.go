@@ -18,7 +18,7 @@ type message struct {
 	peer   pdc.Addr
 	total  int64 // nominal bytes of all packets
 	left   int64 // part of total announced to the manager and not submitted
-	handle Handle
+	handle ses.Handle
 	pdc    pdc.Handle
 	job    ses.JobID
 	cause  pdc.Cause // first failure of the PDS
@@ -48,7 +48,7 @@ const (
 )
 
 // message returns the record of a handle, live or not.
-func (s *source) message(h Handle) *message { return &s.messages[h&0xffff] }
+func (s *source) message(h ses.Handle) *message { return &s.messages[h&0xffff] }
 
 // begin makes a message of the operation in hand.
 //
@@ -154,7 +154,7 @@ const ticketBit = 1 << 31
 // noTicket is a ticket of no message.
 const noTicket = ticketBit
 
-func ticketOf(h Handle) uint64 { return uint64(h)<<32 | ticketBit }
+func ticketOf(h ses.Handle) uint64 { return uint64(h)<<32 | ticketBit }
 
 // leave takes a message off the PDC, and takes back the bytes announced and not sent. well
 // reports the arrival of all data asked for.
@@ -195,7 +195,7 @@ func (s *source) listOf(rec *message) *list.List[uint16] {
 }
 
 // conclude acts on news about a message.
-func (s *source) conclude(now int64, h Handle, ev *msg.Event) {
+func (s *source) conclude(now int64, h ses.Handle, ev *msg.Event) {
 	switch ev.Kind {
 	case msg.EventDone:
 		s.finish(now, h, ev)
@@ -241,7 +241,7 @@ func (s *source) retryAt(rec *message, at int64) {
 // finish ends a message.
 //
 //uetcc:hot
-func (s *source) finish(now int64, h Handle, ev *msg.Event) {
+func (s *source) finish(now int64, h ses.Handle, ev *msg.Event) {
 	rec := s.message(h)
 	if rec.flags&^msgReserved != 0 {
 		if rec.flags&(msgFetch|msgQueued|msgWaiting|msgAsks|msgRetried) != 0 {

@@ -66,7 +66,7 @@ func TestEndpointBehindACancelled(t *testing.T) {
 		for gone := range uint64(4) {
 			n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.RUDI = 1 })
 			a := n.ends[0]
-			write := func(cookie uint64) uetcc.Handle {
+			write := func(cookie uint64) ses.Handle {
 				m := uetcc.Message{To: uetcc.Destination{Address: n.ends[1].addr, Job: 1}, Mode: mode, Key: 1, Length: 64 * netMTU, Cookie: cookie}
 				start := a.e.Write
 				if mode == ses.ModeUUD {
@@ -77,7 +77,7 @@ func TestEndpointBehindACancelled(t *testing.T) {
 				require.NoError(t, err)
 				return h
 			}
-			var h [4]uetcc.Handle
+			var h [4]ses.Handle
 			for i := range h {
 				h[i] = write(uint64(i))
 			}
@@ -264,7 +264,7 @@ func TestEndpointRUDIRefusedHalfWay(t *testing.T) {
 func TestEndpointAbortByTheManager(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, nil)
 	s.deferrable(7, 99, fill(2000, 1))
-	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+	s.run(func() bool { return s.b.e.Usage().Pending == 1 })
 	for _, end := range []*netEnd{s.b, s.a} {
 		for h := range end.e.PDS().All() {
 			require.NoError(t, end.e.PDS().Abort(s.now, h))
@@ -277,7 +277,7 @@ func TestEndpointAbortByTheManager(t *testing.T) {
 		end.e.Tick(s.now)
 		s.poll(end)
 	}
-	require.Zero(t, s.b.e.Target().Pending())
+	require.Zero(t, s.b.e.Usage().Pending)
 	require.Len(t, s.a.events, 1)
 	require.Equal(t, pdc.CauseAborted, s.a.events[0].Cause)
 	s.deferrable(7, 99, fill(2000, 1))

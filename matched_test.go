@@ -81,7 +81,7 @@ func newTwoSided(t *testing.T, seed uint64, faults netFaults, edit func(*uetcc.C
 }
 
 // deferrable starts a send of data that waits for a buffer if its tag finds none.
-func (s *twoSided) deferrable(tag, cookie uint64, data []byte) uetcc.Handle {
+func (s *twoSided) deferrable(tag, cookie uint64, data []byte) ses.Handle {
 	m := s.matched(s.b, tag, cookie, uint32(len(data)))
 	m.Deferrable = true
 	s.a.local[cookie] = data
@@ -91,7 +91,7 @@ func (s *twoSided) deferrable(tag, cookie uint64, data []byte) uetcc.Handle {
 }
 
 // rendezvous starts a send of data that lies at base in the sender's memory.
-func (s *twoSided) rendezvous(data []byte, base uint64, eager uint32, tag uint64) uetcc.Handle {
+func (s *twoSided) rendezvous(data []byte, base uint64, eager uint32, tag uint64) ses.Handle {
 	s.sent++
 	copy(s.a.mem[base:], data)
 	m := s.matched(s.b, tag, s.sent, uint32(len(data)))
@@ -142,7 +142,7 @@ func TestEndpointRendezvous(t *testing.T) {
 			require.EqualValues(t, cases[ev.Cookie-1].length, ev.Outcome.Length)
 		}
 		s.settle()
-		require.Zero(t, s.b.e.Target().Pending())
+		require.Zero(t, s.b.e.Usage().Pending)
 		_, err := s.a.e.Target().Register(1<<16, 0, ses.Region{Key: 2, Job: 1})
 		require.NoError(t, err, "as many regions are free as before")
 	})
@@ -200,7 +200,7 @@ func TestEndpointDeferrable(t *testing.T) {
 				_, err := s.a.e.Send(s.now, &m)
 				require.NoError(t, err)
 			}
-			s.run(func() bool { return s.b.e.Target().Pending() == len(lengths) })
+			s.run(func() bool { return s.b.e.Usage().Pending == len(lengths) })
 			sent := s.a.e.PDS().Stats().Sent
 			s.wait(60_000_000)
 			require.Equal(t, sent, s.a.e.PDS().Stats().Sent, "nobody tries")
@@ -219,7 +219,7 @@ func TestEndpointDeferrable(t *testing.T) {
 				}
 			}
 			s.settle()
-			require.Zero(t, s.b.e.Target().Pending())
+			require.Zero(t, s.b.e.Usage().Pending)
 		})
 	}
 }
@@ -229,10 +229,10 @@ func TestEndpointDeferrable(t *testing.T) {
 func TestEndpointDeferrableGivenUp(t *testing.T) {
 	eachNetwork(t, 4, func(t *testing.T, seed uint64, faults netFaults) {
 		s := newTwoSided(t, seed, faults, nil)
-		var h [2]uetcc.Handle
+		var h [2]ses.Handle
 		for i := range h {
 			h[i] = s.deferrable(7, uint64(i+1), fill(3000, byte(i)))
-			s.run(func() bool { return s.b.e.Target().Pending() == i+1 })
+			s.run(func() bool { return s.b.e.Usage().Pending == i+1 })
 		}
 		require.NoError(t, s.a.e.Cancel(s.now, h[0]))
 		s.postTag(s.b, 0, 3000, 7, 0)
@@ -245,7 +245,7 @@ func TestEndpointDeferrableGivenUp(t *testing.T) {
 		require.Equal(t, ses.StatusOK, ends[2].Status)
 		require.Equal(t, fill(3000, 1), s.b.mem[:3000])
 		s.settle()
-		require.Zero(t, s.b.e.Target().Pending())
+		require.Zero(t, s.b.e.Usage().Pending)
 	})
 }
 
@@ -256,7 +256,7 @@ func TestEndpointDeferrableGivenUpWhenReady(t *testing.T) {
 	for step := range 100 {
 		s := newTwoSided(t, uint64(step), netSettings["lossy"], func(c *uetcc.Config) { c.PDS.IdleTime = 60_000_000_000 })
 		h := s.deferrable(7, 99, fill(30_000, 1))
-		s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+		s.run(func() bool { return s.b.e.Usage().Pending == 1 })
 		m := uetcc.Message{To: uetcc.Destination{Address: s.b.addr, TC: tcLow, Job: 1}, Key: 1, Length: 400_000, Cookie: 98}
 		s.a.local[98] = fill(400_000, 2)
 		_, err := s.a.e.Write(s.now, &m)
@@ -270,7 +270,7 @@ func TestEndpointDeferrableGivenUpWhenReady(t *testing.T) {
 		}
 		s.run(func() bool { return len(s.a.events) == 2 })
 		s.wait(10_000_000_000) // ready to restart that is refused is tried again
-		require.Zero(t, s.b.e.Target().Pending(), "after %d steps", step)
+		require.Zero(t, s.b.e.Usage().Pending, "after %d steps", step)
 		require.Equal(t, 2, s.b.e.Usage().PDCs, "which would let go of it")
 	}
 	require.Greater(t, cancelled, 90)
@@ -283,15 +283,15 @@ func TestEndpointMatchedSendsOfAPeerThatIsGone(t *testing.T) {
 		c.PDS.MaxRTORetx, c.PDS.IdleTime = 2, 20_000_000
 	})
 	s.deferrable(7, 90, fill(3000, 1))
-	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+	s.run(func() bool { return s.b.e.Usage().Pending == 1 })
 	s.wait(300_000_000)
 	require.Empty(t, s.a.events, "it waits as long as its peer is there")
 
 	s.postTag(s.b, 0, 100_000, 1, 5)
 	s.rendezvous(fill(60_000, 2), 0, 1000, 1)
-	s.run(func() bool { return s.b.e.Target().Pending() == 2 })
+	s.run(func() bool { return s.b.e.Usage().Pending == 2 })
 	s.cut[pdc.AddrFrom(s.a.addr)], s.cut[pdc.AddrFrom(s.b.addr)] = true, true
-	s.run(func() bool { return len(s.a.events) == 2 && len(s.b.events) == 1 && s.b.e.Target().Pending() == 0 })
+	s.run(func() bool { return len(s.a.events) == 2 && len(s.b.events) == 1 && s.b.e.Usage().Pending == 0 })
 	for _, ev := range append(s.a.events, s.b.events...) {
 		require.Equal(t, ses.StatusPDS, ev.Outcome.Status)
 		require.NotEqual(t, pdc.CauseNone, ev.Cause)
@@ -321,12 +321,12 @@ func TestEndpointMatchedSendsToAQueueThatIsClosed(t *testing.T) {
 	s.postTag(s.b, 0, 100_000, 1, 5)
 	s.rendezvous(fill(60_000, 2), 0, 1000, 1)
 	s.deferrable(7, 1, fill(100, 1))
-	s.run(func() bool { return s.b.e.Target().Pending() == 2 })
+	s.run(func() bool { return s.b.e.Usage().Pending == 2 })
 	require.NoError(t, s.b.e.Target().CloseIndex(s.now, 1<<16, netQueue))
 	s.run(func() bool { return len(s.a.events) == 2 })
 	require.Contains(t, []ses.ReturnCode{s.a.events[0].Outcome.Code, s.a.events[1].Outcome.Code}, ses.RCBadIndex)
 	s.settle()
-	require.Zero(t, s.b.e.Target().Pending())
+	require.Zero(t, s.b.e.Usage().Pending)
 	require.Empty(t, s.b.events)
 }
 
@@ -399,7 +399,7 @@ func TestEndpointRendezvousReaderLost(t *testing.T) {
 		require.Equal(t, ses.StatusPDS, s.a.events[0].Outcome.Status)
 		require.True(t, s.b.events[0].Received)
 		require.Equal(t, ses.StatusPDS, s.b.events[0].Outcome.Status)
-		require.Zero(t, s.b.e.Target().Pending())
+		require.Zero(t, s.b.e.Usage().Pending)
 	}
 }
 
@@ -550,7 +550,7 @@ func TestEndpointReadyToRestartForged(t *testing.T) {
 	for _, unknown := range []bool{false, true} {
 		s := newTwoSided(t, 1, netFaults{}, nil)
 		h := s.deferrable(7, 1, fill(100, 1))
-		s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+		s.run(func() bool { return s.b.e.Usage().Pending == 1 })
 		for s.q.Len() > 0 {
 			_, p := s.q.Pop()
 			s.arrive(p)
@@ -561,7 +561,7 @@ func TestEndpointReadyToRestartForged(t *testing.T) {
 		forged.src = pdc.AddrFrom(netip.MustParseAddr("10.0.0.9"))
 		if unknown {
 			var q ses.Request
-			_, err := q.Decode(ses.FormStandard, rtr.data[pds.RequestLen:])
+			_, err := q.Decode(pds.NextRequestStd, rtr.data[pds.RequestLen:])
 			require.NoError(t, err)
 			require.EqualValues(t, h, q.Token.Initiator)
 			q.Token.Initiator |= 0xffff

@@ -22,9 +22,6 @@ var (
 	ErrEvents = errors.New("uetcc: completions not fetched")
 )
 
-// A Handle names a message of an [Endpoint]. The zero Handle is none.
-type Handle = ses.Handle
-
 // A Destination is the address of a message: a process on a fabric endpoint, and a resource
 // of the process.
 type Destination struct {
@@ -122,7 +119,7 @@ func (m *Message) opcode() ses.Opcode {
 // with the end of a PDC. Others do not: [ErrAddress], [ses.ErrOperation], [ses.ErrTooLong] and [ses.ErrRange]. A
 // lack of a PDC, or of a congestion control context for the peer, is no error: the message
 // waits, and fails with [pdc.CausePending] in the end.
-func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
+func (e *Endpoint) Write(now int64, m *Message) (ses.Handle, error) {
 	return e.source.startOne(e.clock.read(now), m, ses.OpcodeWrite)
 }
 
@@ -131,7 +128,7 @@ func (e *Endpoint) Write(now int64, m *Message) (Handle, error) {
 // whose Destination has a PDC is loaded ahead.
 //
 //uetcc:hot
-func (e *Endpoint) WriteBatch(now int64, m []Message, h []Handle) (n int, err error) {
+func (e *Endpoint) WriteBatch(now int64, m []Message, h []ses.Handle) (n int, err error) {
 	now, h = e.clock.read(now), h[:len(m)]
 	for loaded := 1; n < len(m); {
 		loaded = e.loader.prefetchWrite(m, loaded, n+1+writeAhead)
@@ -149,7 +146,7 @@ func (e *Endpoint) WriteBatch(now int64, m []Message, h []Handle) (n int, err er
 
 // Read starts to read from a region of a peer. The caller places the data, see [Received].
 // Errors as with Write.
-func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
+func (e *Endpoint) Read(now int64, m *Message) (ses.Handle, error) {
 	return e.source.start(e.clock.read(now), m, ses.OpcodeRead)
 }
 
@@ -160,9 +157,8 @@ func (e *Endpoint) Read(now int64, m *Message) (Handle, error) {
 //
 // A send with mode ROD, not deferrable and without a buffer, disables the queue for
 // everybody, so nothing overtakes the send. The peer sees a Received with Code
-// [ses.RCNoMatch]; with a new buffer the peer has to call [Target.SetIndexState] as well,
-// unless [Target.IndexState] says the queue is enabled.
-func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
+// [ses.RCNoMatch]; with a new buffer the peer has to call [Target.SetIndexState] as well.
+func (e *Endpoint) Send(now int64, m *Message) (ses.Handle, error) {
 	if m.Rendezvous && m.Deferrable { // no opcode says both
 		return 0, ses.ErrOperation
 	}
@@ -171,7 +167,7 @@ func (e *Endpoint) Send(now int64, m *Message) (Handle, error) {
 
 // Atomic starts an atomic operation on the memory of a peer, or, if Tagged, on the receive
 // buffer with the tag. Errors as with Write.
-func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
+func (e *Endpoint) Atomic(now int64, m *Message) (ses.Handle, error) {
 	switch {
 	case m.Tagged && m.Fetch:
 		return e.source.start(e.clock.read(now), m, ses.OpcodeTSendFetchingAtomic)
@@ -186,13 +182,13 @@ func (e *Endpoint) Atomic(now int64, m *Message) (Handle, error) {
 // Cancel gives a message up. Packets in flight are still waited for; the completion
 // tells the rest. Packets of the message that leave after Cancel say that it is given up (ses.FlagIE):
 // the peer does not place their bytes, so any will do. The error is ses.ErrStale.
-func (e *Endpoint) Cancel(now int64, h Handle) error {
+func (e *Endpoint) Cancel(now int64, h ses.Handle) error {
 	return e.source.cancel(e.clock.read(now), h)
 }
 
-func (s *source) cancel(now int64, h Handle) error { return s.deny(now, h, ses.RCCancelled) }
+func (s *source) cancel(now int64, h ses.Handle) error { return s.deny(now, h, ses.RCCancelled) }
 
-func (s *source) deny(now int64, h Handle, code ses.ReturnCode) error {
+func (s *source) deny(now int64, h ses.Handle, code ses.ReturnCode) error {
 	var ev msg.Event
 	if err := s.sender.Deny(now, h, code, &ev); err != nil {
 		return err
@@ -219,8 +215,8 @@ func (e *Endpoint) Connect(now int64, m *Message) (pdc.Handle, error) {
 }
 
 // startOne starts a message that may be of one packet.
-func (s *source) startOne(now int64, m *Message, op ses.Opcode) (Handle, error) {
-	var h [1]Handle
+func (s *source) startOne(now int64, m *Message, op ses.Opcode) (ses.Handle, error) {
+	var h [1]ses.Handle
 	if s.startRun(now, unsafe.Slice(m, 1), h[:], op) == 1 {
 		return h[0], nil
 	}
@@ -234,7 +230,7 @@ const opsWhole = 1<<ses.OpcodeWrite | 1<<ses.OpcodeSend | 1<<ses.OpcodeTaggedSen
 // that takes the packets at once. The result is how many; 0 leaves the first to start.
 //
 //uetcc:hot
-func (s *source) startRun(now int64, m []Message, h []Handle, op ses.Opcode) (n int) {
+func (s *source) startRun(now int64, m []Message, h []ses.Handle, op ses.Opcode) (n int) {
 	first := &m[0]
 	to, job, mode := first.To.PDC, first.To.Job, first.Mode
 	if opsWhole>>op&1 == 0 || mode > ses.ModeROD || job>>24 != 0 || int64(first.Length) > s.mtu || !s.events.room() {
@@ -301,7 +297,7 @@ func (s *source) spare() int {
 }
 
 //uetcc:hot
-func (s *source) start(now int64, m *Message, op ses.Opcode) (Handle, error) {
+func (s *source) start(now int64, m *Message, op ses.Opcode) (ses.Handle, error) {
 	switch {
 	case !m.To.Address.IsValid():
 		return 0, ErrAddress

@@ -34,7 +34,7 @@ func traffic(n *network, mode ses.Mode) (check func()) {
 	a, b := n.ends[0], n.ends[1]
 	var checks []func()
 	cookie := uint64(0)
-	start := func(f func(int64, *uetcc.Message) (uetcc.Handle, error), m uetcc.Message, data []byte) {
+	start := func(f func(int64, *uetcc.Message) (ses.Handle, error), m uetcc.Message, data []byte) {
 		cookie++
 		m.To.Address, m.To.TC, m.To.Job, m.Mode, m.Cookie = n.ends[1].addr, tcLow, 1, mode, cookie
 		m.HasData, m.HeaderData, m.Length = true, cookie, uint32(len(data))

@@ -127,7 +127,7 @@ func (n *network) post(end *netEnd, base uint64, length uint32) {
 
 // begin starts a message of end 0 about the memory of end 1, and returns its cookie: data is
 // what is written, or where what is read goes.
-func (n *network) begin(start func(int64, *uetcc.Message) (uetcc.Handle, error), mode ses.Mode, data []byte) uint64 {
+func (n *network) begin(start func(int64, *uetcc.Message) (ses.Handle, error), mode ses.Mode, data []byte) uint64 {
 	a := n.ends[0]
 	cookie := uint64(len(a.local) + 1)
 	a.local[cookie] = data
@@ -255,7 +255,7 @@ func (e *netEnd) keep(in *uetcc.Datagram, k int) {
 // obey does what an end says of a packet.
 func (n *network) obey(end *netEnd, in, reply *uetcc.Datagram, r *uetcc.Received) {
 	data := in.Packet[min(r.Payload, len(in.Packet)):]
-	if end.fails != nil && r.Form != ses.FormNone && (r.Action == ses.ActionPlace || r.Action == ses.ActionAtomic && r.Answer == 0) {
+	if end.fails != nil && r.Form != pds.NextNone && (r.Action == ses.ActionPlace || r.Action == ses.ActionAtomic && r.Answer == 0) {
 		n.fail(end, in, reply, r)
 	}
 	switch {

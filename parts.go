@@ -7,7 +7,6 @@ import (
 
 	"github.com/uetcc/uetcc/internal/msg"
 	engine "github.com/uetcc/uetcc/internal/pdc"
-	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -40,10 +39,6 @@ func (m *PDS) Close(now int64, h pdc.Handle) error { return m.manager().Close(no
 
 // Abort gives h up: every message on h fails with [pdc.CauseAborted]. Errors as from Close.
 func (m *PDS) Abort(now int64, h pdc.Handle) error { return m.manager().Abort(now, h) }
-
-// SetStartPSN makes an initiator PDC with nothing to send yet start at a given PSN, and
-// reports success: for tests and recorded walks.
-func (m *PDS) SetStartPSN(h pdc.Handle, start pds.PSN) bool { return m.manager().SetStartPSN(h, start) }
 
 // Target returns the receiving side of peers' requests: to open memory and queues. Only the
 // endpoint reports packets and errands to the Target.
@@ -95,14 +90,6 @@ func (t *Target) SetIndexState(process ses.Handle, ri ses.ResourceIndex, s ses.I
 	return t.part().SetIndexState(process, ri, s)
 }
 
-// IndexState tells the state of a resource index: [ses.IndexInvalid] if not open,
-// [ses.IndexGenDisabled] also when a ROD send has found the queue empty.
-//
-// Errors: [ses.ErrNotFound] for the process, [ses.ErrRange].
-func (t *Target) IndexState(process ses.Handle, ri ses.ResourceIndex) (ses.IndexState, error) {
-	return t.part().IndexState(process, ri)
-}
-
 // Renew moves an open resource index to its next generation, so packets of the old
 // generation are refused from here on, and returns the new generation. now is in
 // nanoseconds.
@@ -140,9 +127,6 @@ func (t *Target) PostReceive(process ses.Handle, ri ses.ResourceIndex, r ses.Rec
 //
 // Errors: [ses.ErrNotFound].
 func (t *Target) CancelReceive(h ses.Handle) error { return t.part().CancelReceive(h) }
-
-// Pending returns how many rendezvous and deferrable sends of peers await their data.
-func (t *Target) Pending() int { return t.part().Pending() }
 
 // HasErrand reports whether Tick is due, to ask a peer for a send that has found a buffer, or for the
 // rest of one.

@@ -99,7 +99,7 @@ func (s *source) refill(now int64, h pdc.Handle) {
 // served puts a waiting message on the new PDC.
 func (s *source) served(now int64, ev *pdc.Event) {
 	s.unpause()
-	h := Handle(ev.Handle >> 32)
+	h := ses.Handle(ev.Handle >> 32)
 	rec := s.message(h)
 	if rec.handle != h || rec.flags&msgWaiting == 0 {
 		return // given up meanwhile
@@ -110,7 +110,7 @@ func (s *source) served(now int64, ev *pdc.Event) {
 }
 
 // unserved fails a message for which no PDC became free.
-func (s *source) unserved(now int64, h Handle, c pdc.Cause) {
+func (s *source) unserved(now int64, h ses.Handle, c pdc.Cause) {
 	s.unpause()
 	rec := s.message(h)
 	if rec.handle != h || rec.flags&msgWaiting == 0 {

@@ -47,8 +47,8 @@ type Received struct {
 	Action  ses.Action
 	Check   ses.Check      // why a request was refused
 	Code    ses.ReturnCode // the code of the answer
-	Form    ses.Form       // of the request, for [ses.Request.Decode] from Header on; FormNone: no request
-	Message Handle         // the local message for the data, at Offset; 0: the data goes to Address
+	Form    pds.NextHdr    // of the request, for [ses.Request.Decode] from Header on; NextNone: no request
+	Message ses.Handle     // the local message for the data, at Offset; 0: the data goes to Address
 	Cookie  uint64         // of the region, the receive buffer, or the message
 	Address uint64         // of the first byte, in the numbers of the region
 	Offset  uint32         // of the first byte, within the message
@@ -142,7 +142,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 	}
 	// Before the packet is taken, or more would have to outlive the call. Field by field: a literal would be
 	// built on the stack and copied.
-	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, step.None, ses.RCOK, ses.FormStandard, 0
+	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, step.None, ses.RCOK, pds.NextRequestStd, 0
 	r.Offset, r.Length = off, length
 	r.Address, r.Cookie = m.At(off)
 	r.PDC, r.Header, r.Payload = p.Handle(), at, at+ses.StandardLen
@@ -185,7 +185,7 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 		return
 	}
 	e.target.Take(x.v, a, d)
-	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, step.None, ses.RCOK, ses.FormStandard, 0
+	r.Action, r.Check, r.Code, r.Form, r.Message = ses.ActionPlace, step.None, ses.RCOK, pds.NextRequestStd, 0
 	r.Address, r.Cookie, r.Offset, r.Length = d.Address, d.Cookie, d.Offset, d.Length
 	r.PDC, r.Header, r.Payload = x.p.Handle(), x.at, x.at+ses.StandardLen
 	r.Answer, r.Complete, r.HasData, r.Buffer, r.HeaderData, r.Err = 0, d.Complete, d.HasData, 0, d.HeaderData, nil

@@ -60,7 +60,7 @@ func nextPacket(rng *rand.Rand, id uint16, psn uint32, cc bool) Datagram {
 	q.ClearOffset = int16(-min(psn+1, uint32(rng.IntN(64)+1)))
 	q.Flags |= []pds.Flags{0, 0, pds.FlagAR, pds.FlagRetx}[rng.IntN(4)]
 	i := psn % nextPackets
-	s := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagRel, JobID: 1}, Key: 1,
+	s := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagRel, JobID: 1}, Key: 1,
 		MessageID: ses.MessageID(psn/nextPackets + 1), PayloadLength: nextMTU, MessageOffset: i * nextMTU, RequestLength: nextPackets * nextMTU}}
 	switch i {
 	case 0:
@@ -134,8 +134,8 @@ func aside(rng *rand.Rand, q *pds.Request, s *ses.Request) (payload int) {
 	payload = rng.IntN(64)
 	s.Flags |= ses.FlagSOM | ses.FlagEOM
 	s.RequestLength = uint32(payload)
-	s.Form = ses.Form(rng.IntN(3)) + ses.FormSmall
-	q.Next = pds.NextHdr(s.Form)
+	s.Form = pds.NextHdr(rng.IntN(3)) + pds.NextRequestSmall
+	q.Next = s.Form
 	kind := rng.IntN(8)
 	if (kind == 1 || kind == 2) && q.SPDCID != 2 {
 		return payload // nobody gives the data, and the PDC would wait for it for ever
@@ -223,7 +223,7 @@ func TestReceiveNextIsReceive(t *testing.T) {
 
 // dirtyReceived is one of which nothing may be left.
 func dirtyReceived() Received {
-	return Received{Err: pdc.ErrEvents, Action: ses.ActionAbort, Check: step.Host, Code: ses.RCBadIndex, Form: ses.FormMedium,
+	return Received{Err: pdc.ErrEvents, Action: ses.ActionAbort, Check: step.Host, Code: ses.RCBadIndex, Form: pds.NextRequestMedium,
 		Message: 1, Cookie: 2, Address: 3, Offset: 4, Length: 5, Header: 6, Payload: 7, Answer: 8, Complete: true, HasData: true, HeaderData: 9, PDC: 10}
 }
 

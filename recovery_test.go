@@ -24,7 +24,7 @@ const (
 func newLossy(t testing.TB, hosts int, c fabric.Config) *star {
 	c.Rate, c.Hop, c.PacketBytes = 100e9, trip/4, starPacket
 	return newStar(t, hosts, c, func(u *uetcc.Config) {
-		u.Network, u.Memory.Chunks, u.Answers, u.PDCs.General = uetcc.NetworkLossy, 1024, 4096, 32
+		u.CC.NSCC.Trimming, u.Memory.Chunks, u.Answers, u.PDCs.General = false, 1024, 4096, 32
 	})
 }
 
@@ -114,7 +114,7 @@ func TestIncastIntoAShallowQueue(t *testing.T) {
 	const writers = 128
 	queue := fabric.Queue{Limit: fabric.Bytes(30_000), ECNMin: fabric.Bytes(6_000), ECNMax: fabric.Bytes(24_000)}
 	s := newStar(t, writers+1, fabric.Config{Rate: 100e9, Hop: 3 * link.Microsecond, Queue: &queue}, func(c *uetcc.Config) {
-		c.Network = uetcc.NetworkUnknown
+		c.CC.NSCC.Trimming = false
 	})
 	for i := range writers {
 		s.post(fabric.Message{Src: 1 + i, Dst: 0, Size: 2 * 4096})

@@ -81,7 +81,7 @@ func (o *ordered) replay() (n int) {
 }
 
 func (o *ordered) obey(in, reply *uetcc.Datagram, r *uetcc.Received) {
-	if r.Form != ses.FormNone {
+	if r.Form != pds.NextNone {
 		o.psns = append(o.psns, (*view.Request)(in.Packet).PSN())
 	}
 	if r.Action == ses.ActionPlace {
@@ -136,7 +136,7 @@ func TestReplayReordered(t *testing.T) {
 				for i := range ps {
 					r := o.give(ps[(first+packets-i)%packets])
 					require.NoError(t, r.Err)
-					require.Equal(t, r.Buffer != 0, r.Form == ses.FormNone, "%+v", r)
+					require.Equal(t, r.Buffer != 0, r.Form == pds.NextNone, "%+v", r)
 					if !late {
 						o.replay()
 					}

@@ -12,8 +12,8 @@ import (
 
 // onRequest judges a new request and writes the answer, if any.
 func (x *receiver) onRequest(now int64, in *Datagram, buf []byte, r *Received) int {
-	form := ses.Form(x.res.Next)
-	if form == ses.FormResponseData || form == ses.FormResponseDataSmall {
+	form := x.res.Next
+	if form == pds.NextResponseData || form == pds.NextResponseDataSmall {
 		if !x.readData(now, in.Packet, form, r) {
 			return x.refuse(now, buf, r)
 		}
@@ -70,7 +70,7 @@ func (x *receiver) answer(now int64, buf []byte, r *Received) int {
 // would be no room for an answer, the decision is a NACK, and nothing has changed.
 func (x *receiver) judge(now int64, b []byte, mode ses.Mode, r *Received) {
 	d := &x.decision
-	n, err := x.request.Decode(ses.Form(x.res.Next), b[x.res.Header:])
+	n, err := x.request.Decode(x.res.Next, b[x.res.Header:])
 	if err != nil {
 		x.request, n = ses.Request{}, 0 // of no form: UNSUPPORTED_OP
 	}
@@ -151,7 +151,7 @@ func (x *receiver) respond(now int64, kind pdc.ResponseKind, b []byte, buf []byt
 
 // refuse asks the initiator to send the request again later.
 func (x *receiver) refuse(now int64, buf []byte, r *Received) int {
-	r.Action, r.Form, r.Header = ses.ActionNone, ses.FormNone, 0
+	r.Action, r.Form, r.Header = ses.ActionNone, pds.NextNone, 0
 	x.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoSESMsgAvail}
 	if x.doubts() {
 		x.response.Code = pds.NackNewStartPSN
@@ -202,10 +202,10 @@ func (x *receiver) onRUDI(now int64, in, reply *Datagram, buf []byte, r *Receive
 	switch {
 	case d.Action == ses.ActionRead && x.isTooMuch(in, &y):
 		x.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoPDCAvail}
-		r.Action, r.Form, r.Header, r.Length = ses.ActionNone, ses.FormNone, 0, 0
+		r.Action, r.Form, r.Header, r.Length = ses.ActionNone, pds.NextNone, 0, 0
 		x.stats.Refused++
 	case d.Action == ses.ActionRead:
-		x.response.Next, x.response.Bytes = pds.NextHdr(y.Form), y.AppendTo(x.bytes[:0])
+		x.response.Next, x.response.Bytes = y.Form, y.AppendTo(x.bytes[:0])
 		reply.Payload = Payload{Length: d.Length, Offset: d.Offset, Cookie: d.Cookie, Address: d.Address}
 		r.Action, r.Length = ses.ActionNone, 0
 	default:
@@ -234,7 +234,7 @@ func (x *receiver) respondRUDI(in *Datagram, buf []byte) int {
 // dataReply is the header of the data asked for, in the form of the request: a peer reads the
 // forms it writes. number is the request's PSN or pkt_id.
 func (x *receiver) dataReply(number uint32) ses.Reply {
-	if x.request.Form == ses.FormStandard {
+	if x.request.Form == pds.NextRequestStd {
 		return x.decision.DataReply()
 	}
 	return x.decision.SmallDataReply(number)

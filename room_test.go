@@ -119,7 +119,7 @@ func TestAtomicOfSeveralOperands(t *testing.T) {
 // Behind a fetching atomic under way each packet asks for an acknowledgement: the target holds CACK below the
 // answer, so CACK tells nothing of the packets behind. With the answer here only the last of a message asks.
 func TestPacketsBehindAnAtomicAskEach(t *testing.T) {
-	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.Network = uetcc.NetworkTrimming })
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) { c.CC.NSCC.Trimming = true })
 	a, b := n.ends[0], n.ends[1]
 	n.write(ses.ModeRUD, 10)
 	n.endWell(a, 1)
@@ -216,7 +216,7 @@ func TestCancelWhileWaitingForAPDC(t *testing.T) {
 		c.Waiting = 4
 	})
 	a := n.ends[0]
-	write := func(cookie uint64, context uint16) uetcc.Handle {
+	write := func(cookie uint64, context uint16) ses.Handle {
 		a.local[cookie] = fill(10, byte(cookie))
 		to := uetcc.Destination{Address: n.ends[1].addr, Job: 1, Context: context}
 		h, err := a.e.Write(n.now, &uetcc.Message{To: to, Key: 1, Length: 10, Cookie: cookie})

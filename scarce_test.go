@@ -95,7 +95,7 @@ func TestSendsThatTakeEveryMessage(t *testing.T) {
 func TestNextDeadlineTellsOfErrands(t *testing.T) {
 	s := newTwoSided(t, 1, netFaults{}, nil)
 	s.deferrable(1, 1, fill(100, 1))
-	s.run(func() bool { return s.b.e.Target().Pending() == 1 })
+	s.run(func() bool { return s.b.e.Usage().Pending == 1 })
 	s.wait(1_000_000)
 	at, ok := s.b.e.NextDeadline()
 	require.True(t, !ok || at > s.now)
@@ -223,7 +223,7 @@ func TestMessageWithoutRecordIsRefused(t *testing.T) {
 		if _, err := nack.Decode(reply.Packet); err == nil {
 			require.Equal(t, pds.NackNoSESMsgAvail, nack.Code)
 			require.Equal(t, ses.ActionNone, r.Action)
-			require.Equal(t, ses.FormNone, r.Form)
+			require.Equal(t, pds.NextNone, r.Form)
 			require.Zero(t, r.Header)
 			refused++
 		}

@@ -29,9 +29,9 @@ type sourceTwin struct {
 }
 
 func newSourceTwin(t *testing.T, edit func(*Config)) *sourceTwin {
-	c := Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: nextMTU, Network: NetworkTrimming, Seed: 1, Contexts: 8, Messages: 16, Answers: 2, PDCs: pdc.TableConfig{General: 8, Initiators: 8, FirstID: 1, Quarantine: 1},
+	c := Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: nextMTU, Seed: 1, Contexts: 8, Messages: 16, Answers: 2, PDCs: pdc.TableConfig{General: 8, Initiators: 8, FirstID: 1, Quarantine: 1},
 		PDS: pdc.Config{RTOInit: 200_000, MaxRTORetx: 15, MaxNackRetx: 31}, Memory: pdc.MemoryConfig{Chunks: 48, Responses: 8, Events: 16},
-		CC: ccc.Config{NSCC: nscc.Config{LinkRate: 16e10, BaseRTT: 100, Tuning: nscc.Tuning{TargetQdelay: 1e6, QAThreshold: 1e9}}}, Target: ses.TargetConfig{Messages: 4, Regions: 1}}
+		CC: ccc.Config{NSCC: nscc.Config{LinkRate: 16e10, BaseRTT: 100, Trimming: true, Tuning: nscc.Tuning{TargetQdelay: 1e6, QAThreshold: 1e9}}}, Target: ses.TargetConfig{Messages: 4, Regions: 1}}
 	edit(&c)
 	e, err := NewEndpoint(c)
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func (s *sourcePeer) sees(d *Datagram) {
 		s.next[id], s.cack[id], s.addr[id], s.granted[id] = q.PSN, q.PSN-1, d.Dst, 0
 	}
 	var h ses.Request
-	_, _ = h.Decode(ses.Form(q.Next), d.Packet[n:])
+	_, _ = h.Decode(q.Next, d.Packet[n:])
 	s.sent[id][q.PSN] = h.MessageID
 	if !s.next[id].After(q.PSN) {
 		s.next[id] = q.PSN + 1
@@ -215,7 +215,7 @@ func TestSourceShortWaysAreTheGeneralOnes(t *testing.T) {
 		"defaults":     func(*Config) {},
 		"infer losses": func(c *Config) { c.PDS.InferLoss = true },
 		"unknown network": func(c *Config) {
-			c.Network, c.CC.NSCC.InitialCwnd = NetworkUnknown, 24_000
+			c.CC.NSCC.Trimming, c.CC.NSCC.InitialCwnd = false, 24_000
 		},
 		"bitmap":    func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeBitmap },
 		"reps":      func(c *Config) { c.CC.Entropy.Scheme = ccc.SchemeREPS },
@@ -364,7 +364,7 @@ func longWrite(t *testing.T, edit func(*Config)) (w *sourceTwin, in Datagram) {
 	m := Message{To: Destination{Address: sourceAddr(1), Job: 1}, Length: ses.MaxMessage}
 	h, err := w.e.Connect(0, &m)
 	require.NoError(t, err)
-	require.True(t, w.e.PDS().SetStartPSN(h, 0))
+	require.True(t, w.e.pds.SetStartPSN(h, 0))
 	_, err = w.e.Write(0, &m)
 	require.NoError(t, err)
 	a := pds.AckCC{Ack: pds.Ack{Next: pds.NextResponse, SPDCID: 9, DPDCID: h.ID()}, SACK: pds.SACK{MPR: 8}}

@@ -32,8 +32,8 @@ func newStar(t testing.TB, hosts int, c fabric.Config, edit func(*uetcc.Config))
 	c.Queue = cmp.Or(c.Queue, &fabric.Queue{Limit: fabric.Bytes(1 << 40), ECNMin: fabric.BDPs(.2), ECNMax: fabric.BDPs(.8)})
 	c.Node, c.NoTrim = fabric.NodeEndpoint, true
 	c.Endpoint = func(_ int, u *uetcc.Config) {
-		told := nscc.Config{LinkRate: u.CC.NSCC.LinkRate, BaseRTT: u.CC.NSCC.BaseRTT}
-		*u = uetcc.Config{Address: u.Address, Seed: u.Seed, ControlTC: u.ControlTC, MTU: u.MTU, CC: ccc.Config{NSCC: told}, Network: uetcc.NetworkTrimming}
+		told := nscc.Config{LinkRate: u.CC.NSCC.LinkRate, BaseRTT: u.CC.NSCC.BaseRTT, Trimming: true}
+		*u = uetcc.Config{Address: u.Address, Seed: u.Seed, ControlTC: u.ControlTC, MTU: u.MTU, CC: ccc.Config{NSCC: told}}
 		if edit != nil {
 			edit(u)
 		}

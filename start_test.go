@@ -35,7 +35,7 @@ func TestRunsOfMessagesAreMessages(t *testing.T) {
 			a, b := newSourceTwin(t, edit), newSourceTwin(t, edit)
 			peer := sourcePeer{rng: rng, lends: name == "credit"}
 			var m [40]Message
-			var h [len(m)]Handle
+			var h [len(m)]ses.Handle
 			together, refused := 0, 0
 			for now, step := int64(1000), 0; step < 6000; step++ {
 				now += int64(rng.IntN(400))
@@ -137,13 +137,13 @@ func someMessages(rng *rand.Rand, now int64, m []Message, ends ...*Endpoint) []M
 func TestRunsOfMessagesAllocateNothing(t *testing.T) {
 	w, in := longWrite(t, func(c *Config) { c.CC.NSCC.LinkRate = 160e10 })
 	var m [4]Message
-	var h [len(m)]Handle
+	var h [len(m)]ses.Handle
 	for i := range m {
 		m[i] = Message{To: Destination{Address: sourceAddr(2), Job: 1}, Length: 64}
 	}
 	p, err := w.e.Connect(0, &m[0])
 	require.NoError(t, err)
-	require.True(t, w.e.PDS().SetStartPSN(p, 0))
+	require.True(t, w.e.pds.SetStartPSN(p, 0))
 	binary.BigEndian.PutUint16(in.Packet[10:], uint16(p.ID()))
 	in.Src = pdc.AddrFrom(sourceAddr(2))
 	now, psn, done := int64(0), uint32(0), 0

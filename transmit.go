@@ -265,7 +265,7 @@ func (s *source) sendDatagram(now int64, out *Datagram, buf []byte) {
 	q := &s.tx
 	s.sender.Next(now, rec.handle, q)
 	_ = s.sender.Handed(rec.handle, 1)
-	n := len((&pds.UUD{Next: pds.NextHdr(q.Form)}).AppendTo(buf[:0]))
+	n := len((&pds.UUD{Next: q.Form}).AppendTo(buf[:0]))
 	m, y := s.sender.PutHeader(buf[n:], q.Packet)
 	out.Packet = buf[:n+m]
 	out.Src, out.Dst, out.TC, out.Entropy, out.Retx = s.local, rec.peer, rec.tc, 0, false

@@ -108,7 +108,7 @@ func TestUnlikeMTUAndSendsPutOff(t *testing.T) {
 					_, err := from.e.Send(n.now, &m)
 					require.NoError(t, err)
 				}
-				n.run(func() bool { return n.ends[0].e.Target().Pending() == 1 && n.ends[1].e.Target().Pending() == 1 })
+				n.run(func() bool { return n.ends[0].e.Usage().Pending == 1 && n.ends[1].e.Usage().Pending == 1 })
 				for _, end := range n.ends {
 					n.post(end, 1<<19, length)
 				}

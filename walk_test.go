@@ -89,7 +89,7 @@ func TestWalkReverseArrival(t *testing.T) {
 	m := walkMessage()
 	h, err := initiator.Connect(0, &m)
 	require.NoError(t, err)
-	initiator.PDS().SetStartPSN(h, 0x12000)
+	startAt(initiator, h, 0x12000)
 	_, err = initiator.Write(0, &m)
 	require.NoError(t, err)
 	packets := sendAll(0, initiator)

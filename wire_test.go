@@ -35,12 +35,19 @@ var walkAddr = [2]netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAdd
 // acknowledgements without congestion state.
 func walkConfig(i int, first pds.PDCID) uetcc.Config {
 	return uetcc.Config{
-		Address: walkAddr[i], MTU: 4096, ControlTC: tcHigh, Network: uetcc.NetworkTrimming,
+		Address: walkAddr[i], MTU: 4096, ControlTC: tcHigh,
 		PDS:      pdc.Config{NoAckCC: true},
 		PDCs:     pdc.TableConfig{General: int(first) + 1, FirstID: first},
 		Memory:   pdc.MemoryConfig{Chunks: 16, Responses: 16},
-		CC:       ccc.Config{NSCC: nscc.Config{InitialCwnd: 1 << 17}},
+		CC:       ccc.Config{NSCC: nscc.Config{InitialCwnd: 1 << 17, Trimming: true}},
 		Contexts: 4, Messages: 8, Answers: 8, Seed: 7,
+	}
+}
+
+// startAt has the PDC of Endpoint.Connect begin at a PSN of the recording.
+func startAt(e *uetcc.Endpoint, h pdc.Handle, start pds.PSN) {
+	if !(*pdc.Manager)(e.PDS()).SetStartPSN(h, start) {
+		panic("the PDC has begun")
 	}
 }
 
@@ -135,13 +142,11 @@ func walkLine(p wirePacket) string {
 		q.Flags&pds.FlagAR != 0, h.Request.Flags, h.Request.MessageID, h.Request.MessageOffset, h.Request.RequestLength)
 }
 
-// newEnd is an endpoint with the specification's parameters, unless c says otherwise: most tests
+// newEnd is an endpoint with the specification's parameters: most tests
 // count on full windows, and on losses that time-outs alone find.
 func newEnd(t testing.TB, c uetcc.Config) *uetcc.Endpoint {
 	t.Helper()
-	if c.Network == uetcc.NetworkUnknown {
-		c.Network = uetcc.NetworkTrimming
-	}
+	c.CC.NSCC.Trimming = true
 	e, err := uetcc.NewEndpoint(c)
 	require.NoError(t, err)
 	return e

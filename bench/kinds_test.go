@@ -108,9 +108,9 @@ func (k *kinds) control(ctl pds.CtlType) []byte {
 // packet has arrived, and the packet in hand the peer's word that the second has not.
 func (k *kinds) ordered() {
 	to := uetcc.Destination{Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), Job: 1}
-	c := uetcc.Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 2}), Seed: 1, Network: uetcc.NetworkTrimming}
+	c := uetcc.Config{Address: netip.AddrFrom4([4]byte{10, 0, 0, 2}), Seed: 1}
 	c.PDS.MaxNackRetx = 31
-	c.CC.NSCC.LinkRate, c.CC.NSCC.BaseRTT = 100e9/8, 50_000
+	c.CC.NSCC.LinkRate, c.CC.NSCC.BaseRTT, c.CC.NSCC.Trimming = 100e9/8, 50_000, true
 	k.e, _ = uetcc.NewEndpoint(c)
 	_, _ = k.e.Write(k.now, &uetcc.Message{To: to, Mode: ses.ModeROD, Key: 1, Length: 64 << 20})
 	k.in.Src, k.in.Dst = pdc.AddrFrom(to.Address), pdc.AddrFrom(c.Address)

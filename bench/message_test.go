@@ -20,7 +20,7 @@ type messageEnd struct {
 	order *[1 << 16]uint16
 	at    int
 	next  [pathSlice]uetcc.Message
-	begun [pathSlice]uetcc.Handle
+	begun [pathSlice]ses.Handle
 	in    [4 * pathSlice]uetcc.Datagram
 	acks  int // written in in
 	done  int

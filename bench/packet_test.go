@@ -18,10 +18,10 @@ func BenchmarkPacket(b *testing.B) {
 	f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 1}, [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 2}
 	f.Req = pds.Request{Type: pds.TypeRUDCCReq, Next: pds.NextRequestStd, PSN: 5, SPDCID: 1, DPDCID: 2, CreditTarget: 9}
 	f.Ack = pds.AckCC{Ack: pds.Ack{CACK: 7, SPDCID: 1, DPDCID: 2}, SACK: pds.SACK{Bitmap: 5}}
-	f.Request = ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagSOM | ses.FlagEOM}}}
+	f.Request = ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagSOM | ses.FlagEOM}}}
 	request, ack := f, f
-	request.Type, request.Form = pds.TypeRUDCCReq, ses.FormStandard
-	ack.Type, ack.Form = pds.TypeACKCC, ses.FormNone
+	request.Type, request.Form = pds.TypeRUDCCReq, pds.NextRequestStd
+	ack.Type, ack.Form = pds.TypeACKCC, pds.NextNone
 	for _, c := range []struct {
 		name  string
 		frame frame.Frame

@@ -33,9 +33,8 @@ const (
 func pathEndpoint(b testing.TB, n int, edit func(*uetcc.Config)) *uetcc.Endpoint {
 	c := uetcc.Config{
 		Address: netip.AddrFrom4([4]byte{10, 0, 0, 1}), MTU: pathMTU, Seed: 1,
-		Network:  uetcc.NetworkTrimming, // windows that are full from the start
 		PDS:      pdc.Config{RTOInit: 8e9, IdleTime: 1e15},
-		CC:       ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 12_000}},
+		CC:       ccc.Config{NSCC: nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 12_000, Trimming: true}}, // windows that are full from the start
 		PDCs:     pdc.TableConfig{General: n + 1, Initiators: n + 1, FirstID: 1, Quarantine: 1},
 		Contexts: n, Messages: max(n, 32), Answers: 1, Memory: pdc.MemoryConfig{Responses: 64},
 		Target: ses.TargetConfig{Messages: max(n, 16)},

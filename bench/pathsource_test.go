@@ -76,7 +76,7 @@ func bareSource(b testing.TB, n, window int, o option) *sourceEnd {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s.e.PDS().SetStartPSN(h, 0)
+		(*pdc.Manager)(s.e.PDS()).SetStartPSN(h, 0)
 	}
 	return s
 }

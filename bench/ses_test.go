@@ -8,6 +8,7 @@ import (
 
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -112,13 +113,13 @@ func BenchmarkSESRequest(b *testing.B) {
 		name string
 		r    ses.Request
 	}{
-		{"standard", ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite}}}},
-		{"medium", ses.Request{Form: ses.FormMedium}},
-		{"small", ses.Request{Form: ses.FormSmall}},
-		{"atomic", ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeAtomic}}}},
-		{"compare-swap", ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeAtomic}}, Swap: ses.CompareSwap{Atomic: ses.Atomic{Opcode: ses.AtomicSwapEqual}}}},
-		{"rendezvous", ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeRendezvousSend}}}},
-		{"deferrable", ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeDeferrableSend}}}},
+		{"standard", ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite}}}},
+		{"medium", ses.Request{Form: pds.NextRequestMedium}},
+		{"small", ses.Request{Form: pds.NextRequestSmall}},
+		{"atomic", ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeAtomic}}}},
+		{"compare-swap", ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeAtomic}}, Swap: ses.CompareSwap{Atomic: ses.Atomic{Opcode: ses.AtomicSwapEqual}}}},
+		{"rendezvous", ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeRendezvousSend}}}},
+		{"deferrable", ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeDeferrableSend}}}},
 	} {
 		wire := f.r.AppendTo(nil)
 		b.Run("op=decode/form="+f.name, func(b *testing.B) {
@@ -146,9 +147,9 @@ func BenchmarkSESReply(b *testing.B) {
 		name string
 		r    ses.Reply
 	}{
-		{"response", ses.Reply{Form: ses.FormResponse}},
-		{"data", ses.Reply{Form: ses.FormResponseData, Response: data}},
-		{"data-small", ses.Reply{Form: ses.FormResponseDataSmall, Response: data}},
+		{"response", ses.Reply{Form: pds.NextResponse}},
+		{"data", ses.Reply{Form: pds.NextResponseData, Response: data}},
+		{"data-small", ses.Reply{Form: pds.NextResponseDataSmall, Response: data}},
 	} {
 		wire := f.r.AppendTo(nil)
 		b.Run("op=decode/form="+f.name, func(b *testing.B) {
@@ -192,7 +193,7 @@ func BenchmarkSESTarget(b *testing.B) {
 			var packets [4]ses.Request
 			for i := range packets {
 				r := &packets[i]
-				r.Form, r.Opcode, r.Flags, r.JobID, r.Key = ses.FormStandard, ses.OpcodeWrite, ses.FlagRel, 1, 9
+				r.Form, r.Opcode, r.Flags, r.JobID, r.Key = pds.NextRequestStd, ses.OpcodeWrite, ses.FlagRel, 1, 9
 				r.MessageID, r.RequestLength, r.PayloadLength, r.MessageOffset = 1, 16384, 4096, uint32(i)*4096
 			}
 			packets[0].Flags, packets[0].PayloadLength = ses.FlagRel|ses.FlagSOM, 0
@@ -241,7 +242,7 @@ func BenchmarkSESInitiator(b *testing.B) {
 		if n, _ := in.PutHeader(header, q.Packet); n == 0 {
 			b.Fatal("no header")
 		}
-		if _, err := in.RxRsp(0, q.Packet, ses.FormResponse, response, &ev); err != nil {
+		if _, err := in.RxRsp(0, q.Packet, pds.NextResponse, response, &ev); err != nil {
 			b.Fatal(err)
 		}
 		i++

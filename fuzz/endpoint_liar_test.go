@@ -220,7 +220,7 @@ func (x *liarRun) lie(op int, p *liarPDC) {
 			CCCID: uint8(c.n(3)), CreditTarget: choose(c, uint32(0), 1<<23, 1<<24-1),
 		}
 		p.next = q.PSN + 1
-		x.give(q.AppendTo(nil), x.semanticAs(ses.Form(q.Next)))
+		x.give(q.AppendTo(nil), x.semanticAs(q.Next))
 	case op < 14:
 		if c.n(2) == 0 {
 			x.acknowledge(p)
@@ -235,7 +235,7 @@ func (x *liarRun) lie(op int, p *liarPDC) {
 		}
 		var b []byte
 		if a.Next != pds.NextNone {
-			b = x.semanticAs(ses.Form(a.Next))
+			b = x.semanticAs(a.Next)
 		}
 		x.give(a.AppendTo(nil), b)
 	case op == 14:
@@ -270,7 +270,7 @@ func (x *liarRun) goOn(p *liarPDC) {
 
 // bring sends data that the endpoint may have asked for.
 func (x *liarRun) bring(p *liarPDC) {
-	y := ses.Reply{Form: ses.FormResponseData}
+	y := ses.Reply{Form: pds.NextResponseData}
 	y.Opcode, y.ReturnCode, y.JobID, y.ReadRequestID = ses.ResponseWithData, ses.RCOK, 1, p.id
 	y.MessageOffset = choose(&x.in, uint32(0), 1, 2, 3, 4) * liarMTU
 	y.PayloadLength = choose(&x.in, uint16(liarMTU), 5000-4*liarMTU, 8)
@@ -309,7 +309,7 @@ func (x *liarRun) place() uint64 {
 }
 
 // semanticAs is a header of a form, and what follows it.
-func (x *liarRun) semanticAs(f ses.Form) []byte {
+func (x *liarRun) semanticAs(f pds.NextHdr) []byte {
 	if f.IsRequest() {
 		return x.semantic()
 	}
@@ -325,7 +325,7 @@ func (x *liarRun) semanticAs(f ses.Form) []byte {
 func (x *liarRun) semantic() []byte {
 	c := &x.in
 	if c.n(2) == 0 {
-		q := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{
+		q := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{
 			Common: ses.Common{Opcode: ses.Opcode(c.n(15)), Flags: ses.FlagRel | ses.FlagSOM | ses.FlagEOM, JobID: 1},
 			Key:    1, MessageID: ses.MessageID(c.n(4)), RequestLength: choose(c, uint32(liarMTU), 8),
 		}}
@@ -340,7 +340,7 @@ func (x *liarRun) semantic() []byte {
 		q.Swap.Opcode, q.Swap.Type = ses.AtomicSum, ses.TypeUint64
 		return append(q.AppendTo(nil), make([]byte, q.RequestLength)...)
 	}
-	q := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{
+	q := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{
 		Common:    ses.Common{Opcode: ses.Opcode(c.n(17)), Flags: choose(c, ses.FlagRel|ses.FlagSOM|ses.FlagEOM, ses.FlagRel|ses.FlagSOM, ses.FlagRel, ses.FlagRel|ses.FlagEOM, ses.Flags(c.n(64))), JobID: 1, Index: ses.ResourceIndex(c.n(3)), Generation: ses.Generation(c.n(2))},
 		MessageID: ses.MessageID(x.named()), PayloadLength: uint16(x.size() & 0x3fff), MessageOffset: choose(c, uint32(liarMTU), 0, x.size()), RequestLength: x.size(),
 		BufferOffset: x.place(), Key: choose(c, 1, 1, x.named()), HeaderData: 7,
@@ -459,7 +459,7 @@ func (x *liarRun) learn(b []byte) {
 	}
 	p := &x.pdcs[i]
 	p.sent = q.PSN
-	if _, err := s.Decode(ses.Form(q.Next), b[q.Len():]); err == nil {
+	if _, err := s.Decode(q.Next, b[q.Len():]); err == nil {
 		p.id = s.MessageID
 		x.words = append(x.words, uint64(s.MessageID), uint64(s.Token.Initiator), uint64(s.Token.Target), s.Rendezvous.Key)
 		x.words = x.words[max(0, len(x.words)-24):]

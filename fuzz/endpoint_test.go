@@ -145,7 +145,7 @@ func hostilePackets() (seeds [][]byte) {
 	}
 	request := func(op ses.Opcode, psn pds.PSN, index ses.ResourceIndex) []byte {
 		h := pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, Flags: pds.FlagSYN, PSN: psn, ClearOffset: -1, SPDCID: 9, Info: pds.MakePDCInfo(false, uint16(psn))}
-		s := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: op, Flags: ses.FlagSOM | ses.FlagEOM | ses.FlagRel, JobID: 1, Index: index},
+		s := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: op, Flags: ses.FlagSOM | ses.FlagEOM | ses.FlagRel, JobID: 1, Index: index},
 			MessageID: 1, RequestLength: 16, Key: 1}}
 		s.Swap.Type = ses.TypeUint64
 		if op.IsAtomic() {

@@ -61,7 +61,7 @@ func (e *endpointEnd) hold(in *uetcc.Datagram) bool {
 	if len(in.Packet) < pds.AckCCLen || e.held == len(e.heldRoom) || len(in.Packet) > len(e.heldRoom[0]) || e.chance()%8 > 2 {
 		return false
 	}
-	if a := (*view.AckCC)(in.Packet); a.Type() != pds.TypeACKCC || a.Next() != pds.NextResponse {
+	if q := (*view.Request)(in.Packet); q.Type() != pds.TypeACKCC || q.Next() != pds.NextResponse {
 		return false
 	}
 	e.batch[e.held] = *in

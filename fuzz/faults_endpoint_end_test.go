@@ -282,7 +282,7 @@ func (e *endpointEnd) connect(o *uetcc.Message) {
 		return
 	}
 	start := faultStarts[w.net.Rand.IntN(len(faultStarts))] + pds.PSN(w.net.Rand.IntN(16))
-	if e.e.PDS().SetStartPSN(h, start) {
+	if (*pdc.Manager)(e.e.PDS()).SetStartPSN(h, start) {
 		w.net.Counts[faultnet.WrapStart]++
 	}
 }

@@ -238,7 +238,7 @@ func (e *endpointEnd) drawLength() uint32 {
 }
 
 // message is message n as an application asks for it.
-func (e *endpointEnd) message(n uint64, m *endpointMessage) (o uetcc.Message, start func(int64, *uetcc.Message) (uetcc.Handle, error)) {
+func (e *endpointEnd) message(n uint64, m *endpointMessage) (o uetcc.Message, start func(int64, *uetcc.Message) (ses.Handle, error)) {
 	o = uetcc.Message{To: uetcc.Destination{Address: faultAddr(int(m.to)), Job: 1}, Mode: m.mode(), Key: 1, Offset: n * endpointSlot, Cookie: n,
 		Initiator: uint32(n), HasData: m.data, HeaderData: headerData(n)}
 	start = e.e.Write

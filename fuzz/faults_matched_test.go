@@ -139,7 +139,7 @@ func (e *matchedEnd) tick() { e.e.Tick(e.w.net.Now) }
 
 func (e *matchedEnd) quiet() bool {
 	st := e.e.PDS().Stats()
-	return e.open == 0 && len(e.late) == 0 && st.Opened == st.Closed && (e.w.mayFail || e.e.Target().Pending() == 0)
+	return e.open == 0 && len(e.late) == 0 && st.Opened == st.Closed && (e.w.mayFail || e.e.Usage().Pending == 0)
 }
 
 // act starts messages, sends, and takes completions.
@@ -327,7 +327,7 @@ func (w *matchedWorld) run() {
 func (w *matchedWorld) state() (s string) {
 	for _, e := range w.ends {
 		at, ok := e.e.NextDeadline()
-		s += fmt.Sprintf("end %d: deadline %d %v, %d to begin, %d open, %d buffers to post, %d pending, %v\n", e.place, at, ok, e.budget, e.open, len(e.late), e.e.Target().Pending(), e.e.Usage())
+		s += fmt.Sprintf("end %d: deadline %d %v, %d to begin, %d open, %d buffers to post, %d pending, %v\n", e.place, at, ok, e.budget, e.open, len(e.late), e.e.Usage().Pending, e.e.Usage())
 		for h := range e.e.PDS().All() {
 			info, _ := e.e.PDS().PDC(h)
 			s += fmt.Sprintf("  %#x %+v\n", uint32(h), info)

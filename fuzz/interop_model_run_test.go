@@ -90,7 +90,7 @@ func playReference(t *testing.T, seed uint64, loss float64, typ pds.Type, buffer
 }
 
 // message begins one of ours.
-func (w *refWorld) message(cookie uint64, mode ses.Mode, at uint64, data []byte, begin func(int64, *uetcc.Message) (uetcc.Handle, error)) {
+func (w *refWorld) message(cookie uint64, mode ses.Mode, at uint64, data []byte, begin func(int64, *uetcc.Message) (ses.Handle, error)) {
 	w.local[cookie] = data
 	_, err := begin(w.now, &uetcc.Message{To: uetcc.Destination{Address: refAddr, Job: 1, Index: 15}, Mode: mode, Key: 0x77,
 		Offset: at, Length: uint32(len(data)), Cookie: cookie})

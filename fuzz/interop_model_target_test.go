@@ -53,7 +53,7 @@ func (r *reference) request(f *frame.Frame, data []byte) {
 	}
 	p.got[q.PSN] = true
 	answer := r.serve(p, f, data)
-	if answer.Form == ses.FormResponseData {
+	if answer.Form == pds.NextResponseData {
 		p.held[q.PSN] = answer
 	}
 	r.clearTo(p, p.clear)
@@ -89,7 +89,7 @@ func (r *reference) serve(p *refPDC, f *frame.Frame, data []byte) *refAnswer {
 		return answer
 	}
 	n := q.RequestLength - q.MessageOffset
-	y := ses.Reply{Form: ses.FormResponseData, Response: ses.Response{
+	y := ses.Reply{Form: pds.NextResponseData, Response: ses.Response{
 		Verdict: ses.Verdict{Opcode: ses.ResponseWithData, ReturnCode: ses.RCOK}, MessageID: q.MessageID, JobID: q.JobID, ModifiedLength: q.RequestLength,
 	}, ReadRequestID: q.MessageID, PayloadLength: uint16(min(n, refMTU)), MessageOffset: q.MessageOffset}
 	bytes := r.mem[at:][:y.PayloadLength]
@@ -106,11 +106,11 @@ func (r *reference) serve(p *refPDC, f *frame.Frame, data []byte) *refAnswer {
 // answer is an acknowledgement with the default response to f.
 func (r *reference) answer(f *frame.Frame, code ses.ReturnCode) *refAnswer {
 	a := &refAnswer{}
-	a.Type, a.Form, a.Ack.Next = pds.TypeACK, ses.FormResponse, pds.NextResponse
+	a.Type, a.Form, a.Ack.Next = pds.TypeACK, pds.NextResponse, pds.NextResponse
 	if r.cc {
 		a.Type = pds.TypeACKCC
 	}
-	a.Reply = ses.Reply{Form: ses.FormResponse, Response: ses.Response{
+	a.Reply = ses.Reply{Form: pds.NextResponse, Response: ses.Response{
 		Verdict: ses.Verdict{Opcode: ses.ResponseDefault, ReturnCode: code}, MessageID: f.Request.MessageID, JobID: 1,
 	}}
 	return a
@@ -121,7 +121,7 @@ func (r *reference) ack(p *refPDC, psn pds.PSN, a *refAnswer) {
 	a.Ack.SPDCID, a.Ack.DPDCID, a.Ack.CACK, a.Ack.Offset = p.id, p.peer, p.cack, int16(psn.Diff(p.cack))
 	a.Ack.MPR, a.Ack.SACKOffset, a.Ack.Bitmap = 1, a.Ack.Offset, 1
 	b := a.AppendTo(nil)
-	if a.Form == ses.FormResponseData {
+	if a.Form == pds.NextResponseData {
 		b[1] = byte(pds.Flags(b[1]).WithReq(pds.AckReqClear))
 		b = append(b, a.data...)
 	}

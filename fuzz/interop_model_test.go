@@ -100,7 +100,7 @@ func (r *reference) begin(p *refPDC, op ses.Opcode, offset uint64, data []byte) 
 	r.open[r.id] = m
 	for at := 0; at < len(data); at += refMTU {
 		n := min(refMTU, len(data)-at)
-		q := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{
+		q := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{
 			Common:    ses.Common{Opcode: op, Flags: ses.FlagRel, JobID: 1, Index: 15},
 			MessageID: r.id, Key: 0x77, BufferOffset: offset, RequestLength: uint32(len(data)),
 		}}
@@ -183,7 +183,7 @@ func (r *reference) receive(w []byte) {
 	var f frame.Frame
 	require.NoError(r.t, (&frame.Parser{CRC: true}).Ethernet(w, &f))
 	require.NoError(r.t, f.Validate(), "%v", &f)
-	require.NotContains(r.t, []ses.Form{ses.FormSmall, ses.FormMedium, ses.FormResponseDataSmall}, f.Form, "cannot be parsed: %v", &f)
+	require.NotContains(r.t, []pds.NextHdr{pds.NextRequestSmall, pds.NextRequestMedium, pds.NextResponseDataSmall}, f.Form, "cannot be parsed: %v", &f)
 	switch data := w[f.Payload:f.End]; {
 	case f.Type.IsRequest():
 		r.request(&f, data)
@@ -215,9 +215,9 @@ func (r *reference) named(id, peer pds.PDCID) *refPDC {
 func (r *reference) acknowledged(p *refPDC, f *frame.Frame, data []byte) {
 	psn, cack := f.Ack.AckPSN(), f.Ack.CACK
 	if x := p.out[psn]; x != nil && f.Ack.Flags&pds.FlagP == 0 {
-		require.NotEqual(r.t, ses.FormNone, f.Form, "a PSN that is named without a response is never done: %v", f)
+		require.NotEqual(r.t, pds.NextNone, f.Form, "a PSN that is named without a response is never done: %v", f)
 		require.LessOrEqual(r.t, f.Reply.ReturnCode, ses.RCOK)
-		if f.Form == ses.FormResponseData {
+		if f.Form == pds.NextResponseData {
 			require.True(r.t, r.place(f.Reply.MessageID, f.Reply.MessageOffset, data), "RC_UNDELIVERABLE: %v", f)
 		} else {
 			require.Contains(r.t, []ses.MessageID{0, x.id}, f.Reply.MessageID)

@@ -83,12 +83,12 @@ func newInterop(t *testing.T, name string, all []frame.Frame, ours []bool) *inte
 			mtu = uint32(f.End - f.Payload)
 		}
 	}
-	infer, cc := strings.Contains(name, "infer"), ccc.Config{NSCC: nscc.Config{LinkRate: 1e9, BaseRTT: 1_000_000}}
+	infer, cc := strings.Contains(name, "infer"), ccc.Config{NSCC: nscc.Config{LinkRate: 1e9, BaseRTT: 1_000_000, Trimming: true}}
 	if infer { // a window of 14 packets, so that something can overtake it; it holds nothing back
 		cc.NSCC.LinkRate, cc.Mode = 11e6, ccc.ModeObserve
 	}
 	e, err := uetcc.NewEndpoint(uetcc.Config{
-		Address: local, MTU: mtu, Network: uetcc.NetworkTrimming, ControlTC: 1, Seed: 21, Backoff: 1_000_000,
+		Address: local, MTU: mtu, ControlTC: 1, Seed: 21, Backoff: 1_000_000,
 		PDS:    pdc.Config{InferLoss: infer, NackMissing: true, RTOInit: 1_000_000_000, MaxRTORetx: 15, IdleTime: 3600e9},
 		CC:     cc,
 		Target: ses.TargetConfig{AtomicOps: math.MaxUint32, AtomicTypes: math.MaxUint32, Receives: 64},
@@ -264,8 +264,8 @@ func (w *interop) sentRequest(p *frame.Packet) {
 		w.opened++
 	}
 	w.reaches(q.SPDCID, q.PSN)
-	if p.Form == ses.FormResponseData || p.Form == ses.FormResponseDataSmall {
-		require.Equal(w.t, ses.FormResponseData, p.Form, "as the request, which was a standard one")
+	if p.Form == pds.NextResponseData || p.Form == pds.NextResponseDataSmall {
+		require.Equal(w.t, pds.NextResponseData, p.Form, "as the request, which was a standard one")
 		require.Equal(w.t, p.Reply.ReadRequestID, p.Reply.MessageID)
 	}
 }
@@ -286,13 +286,13 @@ func (w *interop) sentACK(p *frame.Packet) {
 	if !ok || p.Ack.Flags&pds.FlagP != 0 {
 		return
 	}
-	require.NotEqual(w.t, ses.FormNone, p.Form, "%v", p)
-	if p.Form == ses.FormResponse {
+	require.NotEqual(w.t, pds.NextNone, p.Form, "%v", p)
+	if p.Form == pds.NextResponse {
 		require.Contains(w.t, []ses.MessageID{0, q.MessageID}, p.Reply.MessageID)
 		require.Contains(w.t, []ses.JobID{0, q.JobID}, p.Reply.JobID)
 		return
 	}
-	require.Equal(w.t, ses.FormResponseData, p.Form, "as the request, which was a standard one")
+	require.Equal(w.t, pds.NextResponseData, p.Form, "as the request, which was a standard one")
 	require.Equal(w.t, []ses.MessageID{q.MessageID, q.MessageID}, []ses.MessageID{p.Reply.MessageID, p.Reply.ReadRequestID})
 }
 

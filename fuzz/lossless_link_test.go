@@ -64,9 +64,9 @@ func newLosslessLink(t *testing.T, seed uint64, rate float64, retry bool) *lossl
 	for i := range ends {
 		var err error
 		ends[i], err = uetcc.NewEndpoint(uetcc.Config{
-			Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), MTU: 1024, Seed: seed*2 + uint64(i) + 1, Network: uetcc.NetworkTrimming,
+			Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), MTU: 1024, Seed: seed*2 + uint64(i) + 1,
 			PDS: pdc.Config{KnownSources: true, BaseRTT: 100_000},
-			CC:  ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000}},
+			CC:  ccc.Config{NSCC: nscc.Config{LinkRate: 12_500_000_000, BaseRTT: 12_000, Trimming: true}},
 		})
 		require.NoError(t, err)
 		target := ends[i].Target()

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -60,7 +61,7 @@ func (r *sesWalkedRequest) Decode(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, ses.ErrTruncated
 	}
-	n, err := r.Request.Decode(ses.Form(b[0]), b[1:])
+	n, err := r.Request.Decode(pds.NextHdr(b[0]), b[1:])
 	if err != nil {
 		return 0, err
 	}
@@ -77,7 +78,7 @@ func (r *sesWalkedReply) Decode(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, ses.ErrTruncated
 	}
-	n, err := r.Reply.Decode(ses.Form(b[0]), b[1:])
+	n, err := r.Reply.Decode(pds.NextHdr(b[0]), b[1:])
 	if err != nil {
 		return 0, err
 	}
@@ -89,7 +90,7 @@ func (r *sesWalkedReply) AppendTo(b []byte) []byte {
 }
 
 // addForms seeds f with every recorded header of the kinds behind its form.
-func addForms(f *testing.F, forms map[string]ses.Form) {
+func addForms(f *testing.F, forms map[string]pds.NextHdr) {
 	for kind, form := range forms {
 		for _, seed := range sesSeeds(f, kind) {
 			f.Add(append([]byte{byte(form)}, seed...))
@@ -98,20 +99,20 @@ func addForms(f *testing.F, forms map[string]ses.Form) {
 }
 
 func FuzzSESRequest(f *testing.F) {
-	addForms(f, map[string]ses.Form{
-		"req_std_som1": ses.FormStandard, "req_std_som0": ses.FormStandard, "req_std_atomic": ses.FormStandard,
-		"req_std_cswap": ses.FormStandard, "req_std_rendezvous": ses.FormStandard, "defer_send": ses.FormStandard,
-		"defer_tsend": ses.FormStandard, "rtr": ses.FormStandard,
-		"req_small": ses.FormSmall, "req_small_atomic": ses.FormSmall, "req_small_cswap": ses.FormSmall,
-		"req_medium": ses.FormMedium, "req_medium_atomic": ses.FormMedium, "req_medium_cswap": ses.FormMedium,
+	addForms(f, map[string]pds.NextHdr{
+		"req_std_som1": pds.NextRequestStd, "req_std_som0": pds.NextRequestStd, "req_std_atomic": pds.NextRequestStd,
+		"req_std_cswap": pds.NextRequestStd, "req_std_rendezvous": pds.NextRequestStd, "defer_send": pds.NextRequestStd,
+		"defer_tsend": pds.NextRequestStd, "rtr": pds.NextRequestStd,
+		"req_small": pds.NextRequestSmall, "req_small_atomic": pds.NextRequestSmall, "req_small_cswap": pds.NextRequestSmall,
+		"req_medium": pds.NextRequestMedium, "req_medium_atomic": pds.NextRequestMedium, "req_medium_cswap": pds.NextRequestMedium,
 	})
 	fuzzSES(f, func(h *sesWalkedRequest) sesCodec { return h })
 }
 
 func FuzzSESReply(f *testing.F) {
-	addForms(f, map[string]ses.Form{
-		"rsp": ses.FormResponse, "rsp_default": ses.FormResponse, "rsp_none": ses.FormResponse,
-		"rsp_data": ses.FormResponseData, "rsp_data_small": ses.FormResponseDataSmall,
+	addForms(f, map[string]pds.NextHdr{
+		"rsp": pds.NextResponse, "rsp_default": pds.NextResponse, "rsp_none": pds.NextResponse,
+		"rsp_data": pds.NextResponseData, "rsp_data_small": pds.NextResponseDataSmall,
 	})
 	fuzzSES(f, func(h *sesWalkedReply) sesCodec { return h })
 }

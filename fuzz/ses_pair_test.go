@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -192,7 +193,7 @@ func (p *sesPair) answer() {
 	if a.reply == nil {
 		err = p.in.RxAck(p.now, a.packet, 1, &ev)
 	} else {
-		_, err = p.in.RxRsp(p.now, a.packet, ses.FormResponse, a.reply, &ev)
+		_, err = p.in.RxRsp(p.now, a.packet, pds.NextResponse, a.reply, &ev)
 	}
 	require.NoError(p.t, err)
 	if ev.Kind == msg.EventDone {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -91,7 +92,7 @@ func (w *targetWorld) check(t *testing.T, r *ses.Request, a msg.Arrival, d *msg.
 	if d.NACK {
 		require.Equal(t, msg.Decision{NACK: true, Check: step.Record}, *d)
 	} else {
-		require.NoError(t, (&ses.Reply{Form: ses.FormResponse, Response: d.Response}).Validate())
+		require.NoError(t, (&ses.Reply{Form: pds.NextResponse, Response: d.Response}).Validate())
 		require.Equal(t, a.Mode == ses.ModeUUD, d.Response.Opcode == ses.ResponseNone, "a datagram has no answer, all else one")
 	}
 	if d.Check != step.None {
@@ -207,7 +208,7 @@ func (w *targetWorld) end(t *testing.T, what string, args ...any) {
 // they overwrite what they choose.
 func hostile(op []byte) (r ses.Request, a msg.Arrival) {
 	pick := func(b byte, of ...uint32) uint32 { return of[int(b)%len(of)] }
-	r.Form = ses.Form(1 + op[0]%3)
+	r.Form = pds.NextHdr(1 + op[0]%3)
 	r.Opcode = ses.Opcode(op[1] & 0x3f)
 	r.Flags = ses.Flags(op[2] & 0x3f)
 	r.Version = op[2] >> 7
@@ -235,7 +236,7 @@ func hostile(op []byte) (r ses.Request, a msg.Arrival) {
 func (w *targetWorld) judge(t *testing.T, r *ses.Request, a msg.Arrival) (d msg.Decision) {
 	var x msg.Expected
 	short := false
-	if r.Form == ses.FormStandard && r.Opcode.IsPlain() && a.Mode <= ses.ModeROD {
+	if r.Form == pds.NextRequestStd && r.Opcode.IsPlain() && a.Mode <= ses.ModeROD {
 		v := (*msg.StandardView)(r.Standard.AppendTo(nil))
 		short = w.Expect(v, uint16(a.Peer), a, &x)
 		m := w.Recent(uint16(a.Peer))
@@ -278,7 +279,7 @@ func FuzzSESTarget(f *testing.F) {
 			w.check(t, &r, a, &d)
 			w.comeBack(t, ops[2]^ops[11])
 		}
-		for form := ses.FormSmall; form <= ses.FormStandard; form++ {
+		for form := pds.NextRequestSmall; form <= pds.NextRequestStd; form++ {
 			var r ses.Request
 			n, err := r.Decode(form, raw)
 			if err != nil {

@@ -3,6 +3,7 @@
 package fuzz
 
 import (
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -26,28 +27,28 @@ type sesFlag struct {
 
 // sesKinds tells for each kind of header in ses.jsonl how the package reads it.
 var sesKinds = map[string]func() (sesCodec, sesFields){
-	"req_std_som1":       sesRequest(ses.FormStandard),
-	"req_std_som0":       sesRequest(ses.FormStandard),
-	"req_std_atomic":     sesRequest(ses.FormStandard),
-	"req_std_cswap":      sesRequest(ses.FormStandard),
-	"req_std_rendezvous": sesRequest(ses.FormStandard),
-	"defer_send":         sesRequest(ses.FormStandard),
-	"defer_tsend":        sesRequest(ses.FormStandard),
-	"rtr":                sesRequest(ses.FormStandard),
-	"req_small":          sesRequest(ses.FormSmall),
-	"req_small_atomic":   sesRequest(ses.FormSmall),
-	"req_small_cswap":    sesRequest(ses.FormSmall),
-	"req_medium":         sesRequest(ses.FormMedium),
-	"req_medium_atomic":  sesRequest(ses.FormMedium),
-	"req_medium_cswap":   sesRequest(ses.FormMedium),
+	"req_std_som1":       sesRequest(pds.NextRequestStd),
+	"req_std_som0":       sesRequest(pds.NextRequestStd),
+	"req_std_atomic":     sesRequest(pds.NextRequestStd),
+	"req_std_cswap":      sesRequest(pds.NextRequestStd),
+	"req_std_rendezvous": sesRequest(pds.NextRequestStd),
+	"defer_send":         sesRequest(pds.NextRequestStd),
+	"defer_tsend":        sesRequest(pds.NextRequestStd),
+	"rtr":                sesRequest(pds.NextRequestStd),
+	"req_small":          sesRequest(pds.NextRequestSmall),
+	"req_small_atomic":   sesRequest(pds.NextRequestSmall),
+	"req_small_cswap":    sesRequest(pds.NextRequestSmall),
+	"req_medium":         sesRequest(pds.NextRequestMedium),
+	"req_medium_atomic":  sesRequest(pds.NextRequestMedium),
+	"req_medium_cswap":   sesRequest(pds.NextRequestMedium),
 	"atomic_ext":         sesExtension(ses.OpcodeAtomic, ses.AtomicLen),
 	"cswap_ext":          sesExtension(ses.OpcodeAtomic, ses.CompareSwapLen),
 	"rendezvous_ext":     sesExtension(ses.OpcodeRendezvousSend, ses.RendezvousLen),
-	"rsp":                sesReply(ses.FormResponse),
-	"rsp_default":        sesReply(ses.FormResponse),
-	"rsp_none":           sesReply(ses.FormResponse),
-	"rsp_data":           sesReply(ses.FormResponseData),
-	"rsp_data_small":     sesReply(ses.FormResponseDataSmall),
+	"rsp":                sesReply(pds.NextResponse),
+	"rsp_default":        sesReply(pds.NextResponse),
+	"rsp_none":           sesReply(pds.NextResponse),
+	"rsp_data":           sesReply(pds.NextResponseData),
+	"rsp_data_small":     sesReply(pds.NextResponseDataSmall),
 }
 
 // with adds the fields of more, under names that begin with prefix.
@@ -102,9 +103,9 @@ func (e *sesExtended) Decode(b []byte) (int, error) {
 	if len(b) < e.length {
 		return 0, ses.ErrTruncated
 	}
-	head := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: e.Opcode}}}
+	head := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: e.Opcode}}}
 	wire := append(head.AppendTo(nil)[:ses.StandardLen], b[:e.length]...)
-	_, err := e.Request.Decode(ses.FormStandard, append(wire, make([]byte, ses.CompareSwapLen)...)) // operands of 0
+	_, err := e.Request.Decode(pds.NextRequestStd, append(wire, make([]byte, ses.CompareSwapLen)...)) // operands of 0
 	return e.length, err
 }
 
@@ -115,7 +116,7 @@ func (e *sesExtended) AppendTo(b []byte) []byte {
 func sesExtension(op ses.Opcode, length int) func() (sesCodec, sesFields) {
 	return func() (sesCodec, sesFields) {
 		h := &sesExtended{length: length}
-		h.Form, h.Opcode = ses.FormStandard, op
+		h.Form, h.Opcode = pds.NextRequestStd, op
 		if op.IsRendezvous() {
 			return h, sesFields{}.with("ext.", sesRendezvousFields(&h.Rendezvous))
 		}
@@ -129,7 +130,7 @@ type sesFormRequest struct{ ses.Request }
 
 func (r *sesFormRequest) Decode(b []byte) (int, error) { return r.Request.Decode(r.Form, b) }
 
-func sesRequest(form ses.Form) func() (sesCodec, sesFields) {
+func sesRequest(form pds.NextHdr) func() (sesCodec, sesFields) {
 	return func() (sesCodec, sesFields) {
 		h := new(sesFormRequest)
 		h.Form = form
@@ -147,7 +148,7 @@ type sesFormReply struct{ ses.Reply }
 
 func (r *sesFormReply) Decode(b []byte) (int, error) { return r.Reply.Decode(r.Form, b) }
 
-func sesReply(form ses.Form) func() (sesCodec, sesFields) {
+func sesReply(form pds.NextHdr) func() (sesCodec, sesFields) {
 	return func() (sesCodec, sesFields) {
 		h := new(sesFormReply)
 		h.Form = form

@@ -15,10 +15,8 @@ const (
 	ModeRate               // RATE only
 )
 
-var modeNames = [...]string{"window", "credit", "both", "rate"}
-
 // String returns a short name.
-func (m Mode) String() string { return enum.Name(modeNames[:], m) }
+func (m Mode) String() string { return enum.Name([]string{"window", "credit", "both", "rate"}, m) }
 
 // Needs returns the features a device must have for the mode.
 func (m Mode) Needs() Feature {

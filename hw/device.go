@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"unsafe"
 )
 
 // maxBlocks ends the walk of an impossibly long chain.
@@ -278,25 +279,17 @@ type Counters struct {
 }
 
 // counters is the number of elements of the counter block.
-const counters = 15
+const counters = uint32(unsafe.Sizeof(Counters{}) / 8)
 
-// words returns the counters in the order of the block.
-func (c *Counters) words() [counters]uint64 {
-	return [counters]uint64{
-		c.TXPackets, c.TXBytes, c.RXPackets, c.RXBytes, c.Marked, c.NACKs, c.CNPs, c.EventsLost, c.Doorbells,
-		c.StaleDoorbells, c.StaleCredit, c.GenMismatch, c.WindowBlockedNs, c.CreditBlockedNs, c.RateBlockedNs,
-	}
-}
+// words are the counters in the order of the block.
+func (c *Counters) words() *[counters]uint64 { return (*[counters]uint64)(unsafe.Pointer(c)) }
 
 // Counters returns the device's counters, 0 where the device lacks a counter.
-func (d *Device) Counters() Counters {
-	var w [counters]uint64
+func (d *Device) Counters() (c Counters) {
 	if b := d.block(kindCounters); b != nil {
 		for i := range min(b.count, counters) {
-			w[i] = d.space.Load64(b.base + 8*i)
+			c.words()[i] = d.space.Load64(b.base + 8*i)
 		}
 	}
-	return Counters{
-		w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14],
-	}
+	return c
 }

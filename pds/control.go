@@ -92,25 +92,20 @@ func (c *Control) Decode(b []byte) (int, error) {
 	return c.len(), nil
 }
 
-// put writes c to b, of at least the header's length.
-func (c *Control) put(b []byte) {
-	n := c.len()
-	if n == negotiationLen {
-		binary.BigEndian.PutUint32(b[ControlLen:], uint32(c.Features))
-	}
-	b = b[:ControlLen:ControlLen]
-	binary.BigEndian.PutUint16(b, joinPrologue(TypeCP, NextHdr(c.Ctl), c.Flags&cpFlags))
-	binary.BigEndian.PutUint16(b[2:], c.ProbeOpaque)
-	binary.BigEndian.PutUint32(b[4:], uint32(c.PSN))
-	binary.BigEndian.PutUint16(b[8:], uint16(c.SPDCID))
-	binary.BigEndian.PutUint16(b[10:], joinPeer(c.Flags, c.DPDCID, c.Info))
-	binary.BigEndian.PutUint32(b[12:], uint32(c.Payload&c.Ctl.payloadMask()))
-}
-
 // AppendTo appends c to b.
 func (c *Control) AppendTo(b []byte) []byte {
-	b = extend(b, c.len())
-	c.put(b[len(b)-c.len():])
+	n := c.len()
+	b = extend(b, n)
+	h := b[len(b)-n:]
+	binary.BigEndian.PutUint16(h, joinPrologue(TypeCP, NextHdr(c.Ctl), c.Flags&cpFlags))
+	binary.BigEndian.PutUint16(h[2:], c.ProbeOpaque)
+	binary.BigEndian.PutUint32(h[4:], uint32(c.PSN))
+	binary.BigEndian.PutUint16(h[8:], uint16(c.SPDCID))
+	binary.BigEndian.PutUint16(h[10:], joinPeer(c.Flags, c.DPDCID, c.Info))
+	binary.BigEndian.PutUint32(h[12:], uint32(c.Payload&c.Ctl.payloadMask()))
+	if n == negotiationLen {
+		binary.BigEndian.PutUint32(h[ControlLen:], uint32(c.Features))
+	}
 	return b
 }
 

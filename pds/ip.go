@@ -44,10 +44,8 @@ const (
 	ECNCE     ECN = 3 // marked: congestion experienced
 )
 
-var ecnNames = [...]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}
-
 // String returns the name in RFC 3168.
-func (e ECN) String() string { return enum.Name(ecnNames[:], e) }
+func (e ECN) String() string { return enum.Name([]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}, e) }
 
 // DSCP is the IP code point of a traffic class, 6 bits.
 type DSCP uint8

@@ -141,10 +141,10 @@ const (
 	ackReqReserved AckReq = 3 // not legal
 )
 
-var ackReqNames = [...]string{"none", "REQ_CLEAR", "REQ_CLOSE", "reserved"}
-
 // String returns the specification's name.
-func (r AckReq) String() string { return enum.Name(ackReqNames[:], r) }
+func (r AckReq) String() string {
+	return enum.Name([]string{"none", "REQ_CLEAR", "REQ_CLOSE", "reserved"}, r)
+}
 
 // Req returns the request in the flags of an ACK.
 func (f Flags) Req() AckReq { return AckReq(f & reqMask >> reqShift) }
@@ -239,6 +239,12 @@ var nextHdrNames = [...]string{"UET_HDR_NONE", "UET_HDR_REQUEST_SMALL", "UET_HDR
 
 // String returns the specification's name, or the number of a reserved value.
 func (n NextHdr) String() string { return enum.Name(nextHdrNames[:], n) }
+
+// IsRequest reports whether a request follows, readable by Request of package ses.
+func (n NextHdr) IsRequest() bool { return n-NextRequestSmall <= NextRequestStd-NextRequestSmall }
+
+// IsResponse reports whether a response follows, readable by Reply of package ses.
+func (n NextHdr) IsResponse() bool { return n-NextResponse <= NextResponseDataSmall-NextResponse }
 
 // Sets of next_hdr values, one bit each.
 const (

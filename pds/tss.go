@@ -74,23 +74,15 @@ func (s *TSS) Decode(b []byte) (int, error) {
 	return n, nil
 }
 
-// put writes s to b, of at least the header's length.
-func (s *TSS) put(b []byte) {
-	n := s.Len()
-	v := uint32(TypeTSS)<<27 | uint32(s.AN&1)<<24 | s.SDI&maxUint24
-	if s.SP {
-		v |= 1 << 26
-		binary.BigEndian.PutUint32(b[4:], s.SSI)
-	}
-	binary.BigEndian.PutUint32(b, v)
-	binary.BigEndian.PutUint64(b[n-8:], uint64(s.Epoch)<<48|s.TSC&maxUint48)
-}
-
 // AppendTo appends s to b.
 func (s *TSS) AppendTo(b []byte) []byte {
-	b = extend(b, s.Len())
-	s.put(b[len(b)-s.Len():])
-	return b
+	v := uint32(TypeTSS)<<27 | uint32(s.AN&1)<<24 | s.SDI&maxUint24
+	if s.SP {
+		b = binary.BigEndian.AppendUint32(b, v|1<<26)
+		v = s.SSI
+	}
+	b = binary.BigEndian.AppendUint32(b, v)
+	return binary.BigEndian.AppendUint64(b, uint64(s.Epoch)<<48|s.TSC&maxUint48)
 }
 
 // Validate returns an [ErrField] if a value is wider than the field.

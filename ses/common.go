@@ -3,10 +3,12 @@
 package ses
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/uetcc/uetcc/internal/standard"
 )
@@ -174,25 +176,14 @@ const (
 func (f Flags) Has(set Flags) bool { return f&set == set }
 
 // String lists the flags set, as in "som,eom,rel", or "-".
-func (f Flags) String() string { return string(f.appendText(nil)) }
-
-var flagNames = [...]string{"som", "eom", "hd", "rel", "ie", "dc"}
-
-func (f Flags) appendText(b []byte) []byte {
-	start := len(b)
-	for i, name := range flagNames {
-		if f>>i&1 == 0 {
-			continue
+func (f Flags) String() string {
+	var set []string
+	for i, name := range [...]string{"som", "eom", "hd", "rel", "ie", "dc"} {
+		if f>>i&1 != 0 {
+			set = append(set, name)
 		}
-		if len(b) > start {
-			b = append(b, ',')
-		}
-		b = append(b, name...)
 	}
-	if len(b) == start {
-		b = append(b, '-')
-	}
-	return b
+	return cmp.Or(strings.Join(set, ","), "-")
 }
 
 // StandardLen is the length of a [Standard] request without extension, bytes.

@@ -4,7 +4,7 @@
 // a packet, the memory allowed to the packet, and the answer to the sender.
 //
 // [Request] reads and writes any request, [Reply] any
-// response; the next_hdr of the PDS header gives the [Form]. Both are plain structs with Decode,
+// response; the next_hdr of the PDS header (NextHdr of package pds) gives the form. Both are plain structs with Decode,
 // AppendTo, Validate and String, and the bit layout in the comments of their parts. The parts
 // [Standard] and [Response] can be read and written alone where the form is known. Decode reads into an
 // existing value, fails only when the bytes do not fit, and then leaves the value

@@ -5,6 +5,7 @@ package ses_test
 import (
 	"fmt"
 
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -36,7 +37,7 @@ func ExampleRequest() {
 		0x02, 0x07, 0x00, 0x00,
 	}
 	var r ses.Request
-	n, err := r.Decode(ses.FormSmall, wire)
+	n, err := r.Decode(pds.NextRequestSmall, wire)
 	fmt.Println(n, err, r.Validate())
 	fmt.Println(r.Opcode, r.Swap.Atomic.Opcode, r.Swap.Type, r.RequestLength)
 	// Output:

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/pds"
 )
 
 // header is what the tests need of each header type.
@@ -26,29 +27,29 @@ type formRequest struct{ Request }
 func (r *formRequest) Decode(b []byte) (int, error) { return r.Request.Decode(r.Form, b) }
 
 // request is a request of one packet.
-func request(f Form, op Opcode) *formRequest {
+func request(f pds.NextHdr, op Opcode) *formRequest {
 	return &formRequest{Request{Form: f, Standard: Standard{Common: Common{Opcode: op, Flags: flagsOnly}}}}
 }
 
 // swap is an atomic operation with an extension.
 func swap(op AtomicOpcode, typ AtomicType) *formRequest {
-	r := request(FormStandard, OpcodeAtomic)
+	r := request(pds.NextRequestStd, OpcodeAtomic)
 	r.Swap.Atomic = Atomic{Opcode: op, Type: typ}
 	return r
 }
 
 // rendezvous is a rendezvous send with the extension.
 func rendezvous(x Rendezvous) Request {
-	return Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeRendezvousSend}}, Rendezvous: x}
+	return Request{Form: pds.NextRequestStd, Standard: Standard{Common: Common{Opcode: OpcodeRendezvousSend}}, Rendezvous: x}
 }
 
 // with is a standard request of the fields, withVerdict a response.
 func with(c Common) *formRequest {
-	return &formRequest{Request{Form: FormStandard, Standard: Standard{Common: c}}}
+	return &formRequest{Request{Form: pds.NextRequestStd, Standard: Standard{Common: c}}}
 }
 
 func withVerdict(v Verdict) *formReply {
-	return &formReply{Reply{Form: FormResponse, Response: Response{Verdict: v}}}
+	return &formReply{Reply{Form: pds.NextResponse, Response: Response{Verdict: v}}}
 }
 
 // A formReply is a Reply whose form is given from outside.
@@ -56,7 +57,7 @@ type formReply struct{ Reply }
 
 func (r *formReply) Decode(b []byte) (int, error) { return r.Reply.Decode(r.Form, b) }
 
-func reply(f Form, op ResponseOpcode) *formReply {
+func reply(f pds.NextHdr, op ResponseOpcode) *formReply {
 	return &formReply{Reply{Form: f, Response: Response{Verdict: Verdict{Opcode: op}}}}
 }
 
@@ -67,17 +68,17 @@ var headers = []struct {
 	valid  header
 	fresh  func() header
 }{
-	{"standard", StandardLen, request(FormStandard, OpcodeNoOp), func() header { return &formRequest{Request{Form: FormStandard}} }},
-	{"small", 20, request(FormSmall, OpcodeNoOp), func() header { return &formRequest{Request{Form: FormSmall}} }},
-	{"medium", 32, request(FormMedium, OpcodeNoOp), func() header { return &formRequest{Request{Form: FormMedium}} }},
-	{"deferrable", 44, request(FormStandard, OpcodeDeferrableSend), func() header { return &formRequest{Request{Form: FormStandard}} }},
-	{"ready to restart", 44, request(FormStandard, OpcodeDeferrableRTR), func() header { return &formRequest{Request{Form: FormStandard}} }},
-	{"rendezvous", 44 + RendezvousLen, request(FormStandard, OpcodeRendezvousSend), func() header { return &formRequest{Request{Form: FormStandard}} }},
-	{"atomic", 44 + AtomicLen, request(FormStandard, OpcodeAtomic), func() header { return &formRequest{Request{Form: FormStandard}} }},
-	{"compare and swap", 44 + CompareSwapLen, swap(AtomicSwapEqual, TypeInt8), func() header { return &formRequest{Request{Form: FormStandard}} }},
-	{"response", ResponseLen, reply(FormResponse, ResponseDefault), func() header { return &formReply{Reply{Form: FormResponse}} }},
-	{"data", 20, reply(FormResponseData, ResponseWithData), func() header { return &formReply{Reply{Form: FormResponseData}} }},
-	{"small data", 12, reply(FormResponseDataSmall, ResponseWithData), func() header { return &formReply{Reply{Form: FormResponseDataSmall}} }},
+	{"standard", StandardLen, request(pds.NextRequestStd, OpcodeNoOp), func() header { return &formRequest{Request{Form: pds.NextRequestStd}} }},
+	{"small", 20, request(pds.NextRequestSmall, OpcodeNoOp), func() header { return &formRequest{Request{Form: pds.NextRequestSmall}} }},
+	{"medium", 32, request(pds.NextRequestMedium, OpcodeNoOp), func() header { return &formRequest{Request{Form: pds.NextRequestMedium}} }},
+	{"deferrable", 44, request(pds.NextRequestStd, OpcodeDeferrableSend), func() header { return &formRequest{Request{Form: pds.NextRequestStd}} }},
+	{"ready to restart", 44, request(pds.NextRequestStd, OpcodeDeferrableRTR), func() header { return &formRequest{Request{Form: pds.NextRequestStd}} }},
+	{"rendezvous", 44 + RendezvousLen, request(pds.NextRequestStd, OpcodeRendezvousSend), func() header { return &formRequest{Request{Form: pds.NextRequestStd}} }},
+	{"atomic", 44 + AtomicLen, request(pds.NextRequestStd, OpcodeAtomic), func() header { return &formRequest{Request{Form: pds.NextRequestStd}} }},
+	{"compare and swap", 44 + CompareSwapLen, swap(AtomicSwapEqual, TypeInt8), func() header { return &formRequest{Request{Form: pds.NextRequestStd}} }},
+	{"response", ResponseLen, reply(pds.NextResponse, ResponseDefault), func() header { return &formReply{Reply{Form: pds.NextResponse}} }},
+	{"data", 20, reply(pds.NextResponseData, ResponseWithData), func() header { return &formReply{Reply{Form: pds.NextResponseData}} }},
+	{"small data", 12, reply(pds.NextResponseDataSmall, ResponseWithData), func() header { return &formReply{Reply{Form: pds.NextResponseDataSmall}} }},
 }
 
 func TestHeaderLengths(t *testing.T) {
@@ -148,19 +149,19 @@ func TestAppendToPanicsOnWideField(t *testing.T) {
 		"job":               with(Common{JobID: 1 << 24}),
 		"pid":               with(Common{PIDonFEP: 1 << 12}),
 		"index":             with(Common{Index: 1 << 12}),
-		"payload_length":    &formRequest{Request{Form: FormStandard, Standard: Standard{PayloadLength: 1 << 14}}},
-		"small pid":         &formRequest{Request{Form: FormSmall, Standard: Standard{Common: Common{PIDonFEP: 1 << 12}}}},
-		"small length":      &formRequest{Request{Form: FormSmall, Standard: Standard{RequestLength: 1 << 14}}},
-		"medium length":     &formRequest{Request{Form: FormMedium, Standard: Standard{RequestLength: 1 << 14}}},
+		"payload_length":    &formRequest{Request{Form: pds.NextRequestStd, Standard: Standard{PayloadLength: 1 << 14}}},
+		"small pid":         &formRequest{Request{Form: pds.NextRequestSmall, Standard: Standard{Common: Common{PIDonFEP: 1 << 12}}}},
+		"small length":      &formRequest{Request{Form: pds.NextRequestSmall, Standard: Standard{RequestLength: 1 << 14}}},
+		"medium length":     &formRequest{Request{Form: pds.NextRequestMedium, Standard: Standard{RequestLength: 1 << 14}}},
 		"rendezvous pid":    &formRequest{rendezvous(Rendezvous{PIDonFEP: 1 << 12})},
 		"rendezvous index":  &formRequest{rendezvous(Rendezvous{Index: 1 << 12})},
 		"response list":     withVerdict(Verdict{List: 4}),
 		"response opcode":   withVerdict(Verdict{Opcode: 0x40}),
 		"response version":  withVerdict(Verdict{Version: 4}),
 		"response code":     withVerdict(Verdict{ReturnCode: 0x40}),
-		"response job":      &formReply{Reply{Form: FormResponse, Response: Response{JobID: 1 << 24}}},
-		"data length":       &formReply{Reply{Form: FormResponseData, PayloadLength: 1 << 14}},
-		"small data length": &formReply{Reply{Form: FormResponseDataSmall, PayloadLength: 1 << 14}},
+		"response job":      &formReply{Reply{Form: pds.NextResponse, Response: Response{JobID: 1 << 24}}},
+		"data length":       &formReply{Reply{Form: pds.NextResponseData, PayloadLength: 1 << 14}},
+		"small data length": &formReply{Reply{Form: pds.NextResponseDataSmall, PayloadLength: 1 << 14}},
 	}
 	for name, h := range wide {
 		require.Panics(t, func() { h.AppendTo(nil) }, name)
@@ -168,7 +169,7 @@ func TestAppendToPanicsOnWideField(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	some := request(FormMedium, OpcodeWrite)
+	some := request(pds.NextRequestMedium, OpcodeWrite)
 	some.Flags = FlagEOM
 	cases := []struct {
 		name string
@@ -178,14 +179,14 @@ func TestValidate(t *testing.T) {
 		{"a vendor's opcode stands", with(Common{Opcode: 0x30}), nil},
 		{"the escape to an extended opcode stands", with(Common{Opcode: 0x3f}), nil},
 		{"opcode 0x10 is reserved", with(Common{Opcode: 0x10}), errOpcode},
-		{"opcode 0x2f is reserved", request(FormMedium, 0x2f), errOpcode},
+		{"opcode 0x2f is reserved", request(pds.NextRequestMedium, 0x2f), errOpcode},
 		{"version 1", with(Common{Version: 1}), errVersion},
-		{"a send has no small form", request(FormSmall, OpcodeSend), errOpcodeForm},
-		{"a tagged atomic has no small form", request(FormSmall, OpcodeTSendAtomic), errOpcodeForm},
-		{"a tagged send has a medium form", request(FormMedium, OpcodeTaggedSend), nil},
-		{"a rendezvous has no medium form", request(FormMedium, OpcodeRendezvousSend), errOpcodeForm},
-		{"a message error has no medium form", request(FormMedium, OpcodeMsgError), errOpcodeForm},
-		{"a small request without flags", &formRequest{Request{Form: FormSmall}}, errFraming},
+		{"a send has no small form", request(pds.NextRequestSmall, OpcodeSend), errOpcodeForm},
+		{"a tagged atomic has no small form", request(pds.NextRequestSmall, OpcodeTSendAtomic), errOpcodeForm},
+		{"a tagged send has a medium form", request(pds.NextRequestMedium, OpcodeTaggedSend), nil},
+		{"a rendezvous has no medium form", request(pds.NextRequestMedium, OpcodeRendezvousSend), errOpcodeForm},
+		{"a message error has no medium form", request(pds.NextRequestMedium, OpcodeMsgError), errOpcodeForm},
+		{"a small request without flags", &formRequest{Request{Form: pds.NextRequestSmall}}, errFraming},
 		{"a medium request without som", some, errFraming},
 		{"atomic opcode 0x15", swap(0x15, 0), errAtomicOpcode},
 		{"atomic opcode 0xe0 is a vendor's", swap(0xe0, 0), nil},
@@ -193,8 +194,8 @@ func TestValidate(t *testing.T) {
 		{"atomic type 0x12", swap(0, 0x12), errAtomicType},
 		{"a swap of a reserved type", swap(AtomicSwapEqual, 0xff), errAtomicType},
 		{"a plain response with the opcode of data", withVerdict(Verdict{Opcode: ResponseWithData}), errOpcodeForm},
-		{"data with the opcode of a plain response", reply(FormResponseData, ResponseDefault), errOpcodeForm},
-		{"small data with the opcode of none", reply(FormResponseDataSmall, ResponseNone), errOpcodeForm},
+		{"data with the opcode of a plain response", reply(pds.NextResponseData, ResponseDefault), errOpcodeForm},
+		{"small data with the opcode of none", reply(pds.NextResponseDataSmall, ResponseNone), errOpcodeForm},
 		{"response opcode 4", withVerdict(Verdict{Opcode: 4}), errResponseOpcode},
 		{"response opcode 0x30 is a vendor's", withVerdict(Verdict{Opcode: 0x30}), nil},
 		{"return code 0x25", withVerdict(Verdict{ReturnCode: 0x25}), errReturnCode},
@@ -214,18 +215,18 @@ func TestRequestForms(t *testing.T) {
 		r    Request
 		want int
 	}{
-		{"small", Request{Form: FormSmall}, 20},
-		{"small atomic", Request{Form: FormSmall, Standard: Standard{Common: Common{Opcode: OpcodeAtomic}}}, 24},
-		{"medium", Request{Form: FormMedium}, 32},
+		{"small", Request{Form: pds.NextRequestSmall}, 20},
+		{"small atomic", Request{Form: pds.NextRequestSmall, Standard: Standard{Common: Common{Opcode: OpcodeAtomic}}}, 24},
+		{"medium", Request{Form: pds.NextRequestMedium}, 32},
 		{
 			"medium compare and swap",
-			Request{Form: FormMedium, Standard: Standard{Common: Common{Opcode: OpcodeTSendAtomic}}, Swap: CompareSwap{Atomic: Atomic{Opcode: AtomicSwapGreater}}},
+			Request{Form: pds.NextRequestMedium, Standard: Standard{Common: Common{Opcode: OpcodeTSendAtomic}}, Swap: CompareSwap{Atomic: Atomic{Opcode: AtomicSwapGreater}}},
 			68,
 		},
-		{"medium rendezvous has no extension", Request{Form: FormMedium, Standard: Standard{Common: Common{Opcode: OpcodeRendezvousSend}}}, 32},
-		{"standard", Request{Form: FormStandard}, 44},
-		{"standard rendezvous", Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeRendezvousTSend}}}, 68},
-		{"masked swap has one operand", Request{Form: FormStandard, Standard: Standard{Common: Common{Opcode: OpcodeAtomic}}, Swap: CompareSwap{Atomic: Atomic{Opcode: AtomicMaskedSwap}}}, 48},
+		{"medium rendezvous has no extension", Request{Form: pds.NextRequestMedium, Standard: Standard{Common: Common{Opcode: OpcodeRendezvousSend}}}, 32},
+		{"standard", Request{Form: pds.NextRequestStd}, 44},
+		{"standard rendezvous", Request{Form: pds.NextRequestStd, Standard: Standard{Common: Common{Opcode: OpcodeRendezvousTSend}}}, 68},
+		{"masked swap has one operand", Request{Form: pds.NextRequestStd, Standard: Standard{Common: Common{Opcode: OpcodeAtomic}}, Swap: CompareSwap{Atomic: Atomic{Opcode: AtomicMaskedSwap}}}, 48},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -257,20 +258,20 @@ func TestRequestSmallHasNoHeaderData(t *testing.T) {
 	b := make([]byte, smallLen)
 	b[1] = byte(flagsOnly | FlagHD)
 	var r Request
-	_, err := r.Decode(FormSmall, b)
+	_, err := r.Decode(pds.NextRequestSmall, b)
 	require.NoError(t, err)
 	require.Equal(t, flagsOnly, r.Flags)
 }
 
 func TestRequestRefusesOtherForms(t *testing.T) {
 	b := make([]byte, 64)
-	for f := range Form(16) {
+	for f := range pds.NextHdr(16) {
 		var r Request
 		_, err := r.Decode(f, b)
-		require.Equal(t, f >= FormSmall && f <= FormStandard, err == nil, f)
+		require.Equal(t, f >= pds.NextRequestSmall && f <= pds.NextRequestStd, err == nil, f)
 		var y Reply
 		_, err = y.Decode(f, b)
-		require.Equal(t, f >= FormResponse && f <= FormResponseDataSmall, err == nil, f)
+		require.Equal(t, f >= pds.NextResponse && f <= pds.NextResponseDataSmall, err == nil, f)
 	}
 	require.Panics(t, func() { new(Request).AppendTo(nil) })
 	require.Panics(t, func() { new(Reply).AppendTo(nil) })
@@ -286,7 +287,7 @@ func TestEnumStrings(t *testing.T) {
 	require.Equal(t, "UET_AMO_INVAL", AtomicInvalidate.String())
 	require.Equal(t, "UET_TYPE_FP16", TypeFP16.String())
 	require.Equal(t, "AtomicType(18)", AtomicType(0x12).String())
-	require.Equal(t, "UET_HDR_RESPONSE_DATA_SMALL", FormResponseDataSmall.String())
+	require.Equal(t, "UET_HDR_RESPONSE_DATA_SMALL", pds.NextResponseDataSmall.String())
 	require.Equal(t, "som,eom,rel", (FlagSOM | FlagEOM | FlagRel).String())
 	require.Equal(t, "-", Flags(0).String())
 	require.Equal(t, 32, TypeLongDoubleComplex.Size())

@@ -18,10 +18,8 @@ const (
 	IndexBoth                    // regions and a queue, for peers that send everything to one index
 )
 
-var indexKindNames = [...]string{"memory", "queue", "both"}
-
 // String returns a short name.
-func (k IndexKind) String() string { return enum.Name(indexKindNames[:], k) }
+func (k IndexKind) String() string { return enum.Name([]string{"memory", "queue", "both"}, k) }
 
 // An IndexState says whether a resource index takes requests.
 type IndexState uint8
@@ -33,10 +31,10 @@ const (
 	IndexGenDisabled                   // RC_DISABLED_GEN: for a while; the initiator tries again
 )
 
-var indexStateNames = [...]string{"invalid", "enabled", "disabled", "generation-disabled"}
-
 // String returns a short name.
-func (s IndexState) String() string { return enum.Name(indexStateNames[:], s) }
+func (s IndexState) String() string {
+	return enum.Name([]string{"invalid", "enabled", "disabled", "generation-disabled"}, s)
+}
 
 // An Index configures one entry of the resource-index table.
 type Index struct {
@@ -146,10 +144,8 @@ const (
 	ProfileHPC            // AI Base, reads, tags with wildcards, rendezvous, atomics that fetch
 )
 
-var profileNames = [...]string{"all", "AI Base", "AI Full", "HPC"}
-
 // String returns the specification's name.
-func (p Profile) String() string { return enum.Name(profileNames[:], p) }
+func (p Profile) String() string { return enum.Name([]string{"all", "AI Base", "AI Full", "HPC"}, p) }
 
 // A Mode is the delivery service a message asks of the PDS. The zero value
 // is RUD, good for every operation but datagrams.
@@ -162,7 +158,5 @@ const (
 	ModeUUD              // unreliable datagram: no answer, no record
 )
 
-var modeNames = [...]string{"RUD", "ROD", "RUDI", "UUD"}
-
 // String returns the specification's abbreviation.
-func (m Mode) String() string { return enum.Name(modeNames[:], m) }
+func (m Mode) String() string { return enum.Name([]string{"RUD", "ROD", "RUDI", "UUD"}, m) }

@@ -5,17 +5,46 @@ package ses
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/uetcc/uetcc/pds"
 )
 
 // A Reply is any response header, in the terms of [Response]. Fields absent in the form
 // are 0.
+//
+// NextResponse is the form of a [Response]. NextResponseData carries the data of a read or fetching
+// atomic; payload_length has 14 bits, as the MTU of 8192 needs. Source: figure 3-19.
+//
+//	0               16 18                32
+//	+---------------+---------------------+
+//	|    Verdict    |     message_id      |
+//	+---------------+---------------------+
+//	|   reserved    |       job_id        |
+//	+---------------+--+------------------+
+//	| read_request_id | 0| payload_length |
+//	+-----------------+--+----------------+
+//	|           modified_length           |
+//	+-------------------------------------+
+//	|           message_offset            |
+//	+-------------------------------------+
+//
+// NextResponseDataSmall carries all the data at once, for the request of a given PSN. Source: figure 3-20.
+//
+//	0               16 18                32
+//	+---------------+--+-----------------+
+//	|    Verdict    | 0| payload_length  |
+//	+---------------+--+-----------------+
+//	|   reserved    |      job_id        |
+//	+---------------+--------------------+
+//	|        original_request_psn        |
+//	+------------------------------------+
 type Reply struct {
-	Form               Form
-	Response                     // MessageID is the response's own in a FormResponseData, without Generation
-	ReadRequestID      MessageID // FormResponseData: read_request_message_id, of the request answered
+	Form               pds.NextHdr
+	Response                     // MessageID is the response's own with NextResponseData, without Generation
+	ReadRequestID      MessageID // NextResponseData: read_request_message_id, of the request answered
 	PayloadLength      uint16    // forms with data: bytes of data here, 14 bits
-	MessageOffset      uint32    // FormResponseData: place of the data in the requested range, bytes
-	OriginalRequestPSN uint32    // FormResponseDataSmall
+	MessageOffset      uint32    // NextResponseData: place of the data in the requested range, bytes
+	OriginalRequestPSN uint32    // NextResponseDataSmall
 }
 
 // Decode reads the response header of form f at the start of b; n is the header's
@@ -23,21 +52,21 @@ type Reply struct {
 //
 // Errors: [ErrForm] when f is not a response form, [ErrTruncated]; the reply is then
 // unchanged.
-func (r *Reply) Decode(f Form, b []byte) (n int, err error) {
+func (r *Reply) Decode(f pds.NextHdr, b []byte) (n int, err error) {
 	if !f.IsResponse() {
 		return 0, ErrForm
 	}
-	if n = f.base(); len(b) < n {
+	if n = formLen(f); len(b) < n {
 		return 0, ErrTruncated
 	}
 	*r = Reply{}
 	r.Form = f
 	switch f {
-	case FormResponse:
+	case pds.NextResponse:
 		r.Response.get((*[ResponseLen]byte)(b))
-	case FormResponseData:
+	case pds.NextResponseData:
 		r.decodeData((*[responseDataLen]byte)(b))
-	case FormResponseDataSmall:
+	case pds.NextResponseDataSmall:
 		r.decodeSmallData((*[responseDataSmallLen]byte)(b))
 	}
 	return n, nil
@@ -47,18 +76,18 @@ func (r *Reply) Decode(f Form, b []byte) (n int, err error) {
 // form.
 func (r *Reply) AppendTo(b []byte) []byte {
 	switch r.Form {
-	case FormResponse:
+	case pds.NextResponse:
 		return r.Response.AppendTo(b)
-	case FormResponseData:
+	case pds.NextResponseData:
 		return r.appendData(b)
-	case FormResponseDataSmall:
+	case pds.NextResponseDataSmall:
 		return r.appendSmallData(b)
 	}
 	panic("ses: Reply.AppendTo: " + r.Form.String() + " is no response form")
 }
 
 // Len returns the length of the header on the wire, bytes.
-func (r *Reply) Len() int { return r.Form.base() }
+func (r *Reply) Len() int { return formLen(r.Form) }
 
 // Validate returns an [ErrField] for an undefined version, opcode or return code, and for an
 // opcode of another form.
@@ -67,10 +96,10 @@ func (r *Reply) Validate() error { return r.validate(r.Form) }
 // String formats the header on a line.
 func (r *Reply) String() string {
 	switch r.Form {
-	case FormResponseData:
+	case pds.NextResponseData:
 		return fmt.Sprintf("%s id %d job %d to %d at %d+%d length %d", r.Verdict.text(), r.MessageID, r.JobID, r.ReadRequestID,
 			r.MessageOffset, r.PayloadLength, r.ModifiedLength)
-	case FormResponseDataSmall:
+	case pds.NextResponseDataSmall:
 		return fmt.Sprintf("%s job %d to psn 0x%x +%d", r.Verdict.text(), r.JobID, r.OriginalRequestPSN, r.PayloadLength)
 	}
 	return r.Response.text()

@@ -5,13 +5,48 @@ package ses
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/uetcc/uetcc/pds"
 )
 
 // A Request is any request header, extension included, in the terms of the standard
-// form. A small or medium request has one packet and no message_id, so MessageID,
-// PayloadLength and MessageOffset are 0.
+// form, NextRequestStd, which every request can have. A small or medium request has one packet and no
+// message_id, so MessageID, PayloadLength and MessageOffset are 0.
+//
+// NextRequestSmall is for a message where the resource index alone selects the memory. The hd flag is
+// reserved. Source: figure 3-13.
+//
+//	0              16 18                32
+//	+---------------+--+----------------+
+//	| opcode, flags | 0| request_length |
+//	+---------------+--+----------------+
+//	| ri_generation |      job_id       |
+//	+------------+--+-+-----------------+
+//	| 0|pid_on_fep|0| resource_index    |
+//	+------------+----+-----------------+
+//	|        buffer_offset (64)         |
+//	+-----------------------------------+
+//
+// NextRequestMedium is for a message with a key or match bits. With header data its operation starts
+// at offset 0. Source: figure 3-14.
+//
+//	0              16 18                32
+//	+---------------+--+----------------+
+//	| opcode, flags | 0| request_length |
+//	+---------------+--+----------------+
+//	| ri_generation |      job_id       |
+//	+------------+--+-+-----------------+
+//	| 0|pid_on_fep|0| resource_index    |
+//	+------------+----+-----------------+
+//	|  hd=1: header_data (64)           |
+//	|  hd=0: buffer_offset (64)         |
+//	+-----------------------------------+
+//	|            initiator              |
+//	+-----------------------------------+
+//	|   memory_key or match_bits (64)   |
+//	+-----------------------------------+
 type Request struct {
-	Form Form
+	Form pds.NextHdr
 	Standard
 	Token      RestartToken // deferrable sends and ready to restart
 	Rendezvous Rendezvous   // when Opcode.IsRendezvous and the form is standard
@@ -43,8 +78,8 @@ func (t RestartToken) word() uint64 { return uint64(t.Initiator)<<32 | uint64(t.
 // unchanged.
 //
 //uetcc:hot nobounds
-func (r *Request) Decode(f Form, b []byte) (n int, err error) {
-	if f == FormStandard && len(b) >= StandardLen && Opcode(b[0]&opcodeMask).IsPlain() {
+func (r *Request) Decode(f pds.NextHdr, b []byte) (n int, err error) {
+	if f == pds.NextRequestStd && len(b) >= StandardLen && Opcode(b[0]&opcodeMask).IsPlain() {
 		r.Form = f
 		return r.Standard.Decode(b)
 	}
@@ -54,11 +89,11 @@ func (r *Request) Decode(f Form, b []byte) (n int, err error) {
 // decode is Decode for all but the plain standard header, the most frequent.
 //
 //uetcc:hot
-func (r *Request) decode(f Form, b []byte) (n int, err error) {
+func (r *Request) decode(f pds.NextHdr, b []byte) (n int, err error) {
 	if !f.IsRequest() {
 		return 0, ErrForm
 	}
-	base := f.base()
+	base := formLen(f)
 	if len(b) < base {
 		return 0, ErrTruncated
 	}
@@ -67,9 +102,9 @@ func (r *Request) decode(f Form, b []byte) (n int, err error) {
 	}
 	r.Form = f
 	switch f {
-	case FormSmall:
+	case pds.NextRequestSmall:
 		r.decodeSmall((*[smallLen]byte)(b))
-	case FormMedium:
+	case pds.NextRequestMedium:
 		r.decodeMedium((*[mediumLen]byte)(b))
 	default:
 		r.decodeStandard((*[StandardLen]byte)(b))
@@ -110,7 +145,7 @@ func (r *Request) decodeExtension(ext []byte) {
 //
 //uetcc:hot
 func (r *Request) AppendTo(b []byte) []byte {
-	if r.Form == FormStandard && r.Opcode.IsPlain() {
+	if r.Form == pds.NextRequestStd && r.Opcode.IsPlain() {
 		return r.Standard.AppendTo(b)
 	}
 	return r.appendTo(b)
@@ -119,11 +154,11 @@ func (r *Request) AppendTo(b []byte) []byte {
 // appendTo is AppendTo for all but the plain standard header.
 func (r *Request) appendTo(b []byte) []byte {
 	switch r.Form {
-	case FormSmall:
+	case pds.NextRequestSmall:
 		b = r.appendSmall(b)
-	case FormMedium:
+	case pds.NextRequestMedium:
 		b = r.appendMedium(b)
-	case FormStandard:
+	case pds.NextRequestStd:
 		b = r.appendStandard(b)
 	default:
 		panic("ses: Request.AppendTo: " + r.Form.String() + " is no request form")
@@ -133,7 +168,7 @@ func (r *Request) appendTo(b []byte) []byte {
 		return r.Swap.appendTo(b)
 	case r.Opcode.IsAtomic():
 		return r.Swap.Atomic.appendTo(b)
-	case r.Opcode.IsRendezvous() && r.Form == FormStandard:
+	case r.Opcode.IsRendezvous() && r.Form == pds.NextRequestStd:
 		return r.Rendezvous.appendTo(b)
 	}
 	return b
@@ -157,9 +192,9 @@ func (r *Request) appendStandard(b []byte) []byte {
 func (r *Request) Validate() error {
 	var err error
 	switch r.Form {
-	case FormSmall:
+	case pds.NextRequestSmall:
 		err = r.validateShort(opsSmall)
-	case FormMedium:
+	case pds.NextRequestMedium:
 		err = r.validateShort(opsMedium)
 	default:
 		err = r.Standard.validate(^uint64(0))
@@ -174,9 +209,9 @@ func (r *Request) Validate() error {
 func (r *Request) String() string {
 	s := r.Standard.text()
 	switch {
-	case r.Form == FormSmall:
+	case r.Form == pds.NextRequestSmall:
 		s = "small " + s
-	case r.Form == FormMedium:
+	case r.Form == pds.NextRequestMedium:
 		s = "medium " + s
 	}
 	switch {
@@ -189,8 +224,6 @@ func (r *Request) String() string {
 	}
 	return s
 }
-
-// The short forms of a request, see [FormSmall] and [FormMedium].
 
 //uetcc:hot nobounds
 func (r *Request) decodeSmall(b *[smallLen]byte) {
@@ -302,7 +335,7 @@ func (h *Rendezvous) get(b *[RendezvousLen]byte) {
 }
 
 func (h *Rendezvous) appendTo(b []byte) []byte {
-	if h.isWide() {
+	if (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 {
 		panic("ses: rendezvous field wider than on the wire")
 	}
 	b, tail := extend(b, RendezvousLen)
@@ -313,9 +346,6 @@ func (h *Rendezvous) appendTo(b []byte) []byte {
 	binary.BigEndian.PutUint64(p[16:], h.Key)
 	return b
 }
-
-// isWide reports whether a field is wider than the place on the wire.
-func (h *Rendezvous) isWide() bool { return (uint16(h.PIDonFEP)|uint16(h.Index))>>12 != 0 }
 
 func (h *Rendezvous) text() string {
 	return fmt.Sprintf("eager %d read from pid %d ri 0x%03x gen %d key 0x%x offset 0x%x", h.EagerLength, h.PIDonFEP,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/pds"
 )
 
 // A ResponseOpcode is the kind of a response, 6 bits. Source: table 3-18.
@@ -35,10 +36,8 @@ const (
 	ListOverflow List = 1 // the list of unexpected messages; with NO_MATCH, a deferrable send remembered there
 )
 
-var listNames = [...]string{"UET_EXPECTED", "UET_OVERFLOW"}
-
 // String returns the specification's name, or the number.
-func (l List) String() string { return enum.Name(listNames[:], l) }
+func (l List) String() string { return enum.Name([]string{"UET_EXPECTED", "UET_OVERFLOW"}, l) }
 
 // Verdict are the fields every response starts with.
 //
@@ -73,13 +72,13 @@ func (v *Verdict) wire(job JobID) uint16 {
 }
 
 // validate checks the fields of a response of form f.
-func (v *Verdict) validate(f Form) error {
+func (v *Verdict) validate(f pds.NextHdr) error {
 	switch {
 	case v.Version != 0:
 		return errVersion
 	case v.Opcode > ResponseNone && v.Opcode < responseVendor: // kept for later
 		return errResponseOpcode
-	case (v.Opcode == ResponseWithData) != (f != FormResponse):
+	case (v.Opcode == ResponseWithData) != (f != pds.NextResponse):
 		return errOpcodeForm
 	case v.ReturnCode.IsReserved():
 		return errReturnCode

@@ -88,10 +88,10 @@ const (
 	ActionRestart // a peer is ready for a send deferred before
 )
 
-var actionNames = [...]string{"none", "place", "read", "atomic", "abort", "restart"}
-
 // String returns a short name.
-func (a Action) String() string { return enum.Name(actionNames[:], a) }
+func (a Action) String() string {
+	return enum.Name([]string{"none", "place", "read", "atomic", "abort", "restart"}, a)
+}
 
 // A Status is how a message ended.
 type Status uint8
@@ -104,10 +104,10 @@ const (
 	StatusPDS                     // not delivered by the PDS: Outcome.Cause
 )
 
-var statusNames = [...]string{"none", "ok", "truncated", "failed", "pds-error"}
-
 // String returns a short name.
-func (s Status) String() string { return enum.Name(statusNames[:], s) }
+func (s Status) String() string {
+	return enum.Name([]string{"none", "ok", "truncated", "failed", "pds-error"}, s)
+}
 
 // An Outcome is the end of a message.
 type Outcome struct {

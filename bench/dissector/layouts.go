@@ -173,7 +173,7 @@ func tss(name string, n int, first byte) layout {
 }
 
 // request reads a request of a form, with the opcode and the flags in first.
-func request(name string, f ses.Form, n int, o ses.Opcode, flags ses.Flags) layout {
+func request(name string, f pds.NextHdr, n int, o ses.Opcode, flags ses.Flags) layout {
 	return layout{name, n, []byte{byte(o), byte(flags)}, func(b []byte) any {
 		var r ses.Request
 		if _, err := r.Decode(f, b); err != nil {
@@ -189,16 +189,16 @@ func request(name string, f ses.Form, n int, o ses.Opcode, flags ses.Flags) layo
 
 // extended is a standard request of the opcode with b behind the header.
 func extended(o ses.Opcode, b []byte) *ses.Request {
-	r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: o}}}
+	r := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: o}}}
 	wire := append(r.AppendTo(nil)[:ses.StandardLen], b...)
-	if _, err := r.Decode(ses.FormStandard, append(wire, make([]byte, ses.CompareSwapLen)...)); err != nil {
+	if _, err := r.Decode(pds.NextRequestStd, append(wire, make([]byte, ses.CompareSwapLen)...)); err != nil {
 		panic(err)
 	}
 	return &r
 }
 
 // reply reads an answer of a form.
-func reply(name string, f ses.Form, n int) layout {
+func reply(name string, f pds.NextHdr, n int) layout {
 	return layout{name, n, nil, func(b []byte) any {
 		var r ses.Reply
 		if _, err := r.Decode(f, b); err != nil {
@@ -214,15 +214,15 @@ var sesLayouts = []layout{
 		f := ses.Flags(b[1])
 		return sesFlags{f.Has(ses.FlagDC), f.Has(ses.FlagIE), f.Has(ses.FlagRel), f.Has(ses.FlagHD), f.Has(ses.FlagEOM), f.Has(ses.FlagSOM)}
 	}},
-	request("small", ses.FormSmall, smallLen, 0, 0),
-	request("medium", ses.FormMedium, mediumLen, 0, 0),
-	request("medium_hd", ses.FormMedium, mediumLen, 0, ses.FlagHD),
-	request("standard", ses.FormStandard, ses.StandardLen, 0, 0),
-	request("standard_som", ses.FormStandard, ses.StandardLen, 0, ses.FlagSOM),
-	request("deferrable", ses.FormStandard, ses.StandardLen, ses.OpcodeDeferrableSend, 0),
-	request("deferrable_som", ses.FormStandard, ses.StandardLen, ses.OpcodeDeferrableSend, ses.FlagSOM),
-	request("rtr", ses.FormStandard, ses.StandardLen, ses.OpcodeDeferrableRTR, 0),
-	request("rtr_som", ses.FormStandard, ses.StandardLen, ses.OpcodeDeferrableRTR, ses.FlagSOM),
+	request("small", pds.NextRequestSmall, smallLen, 0, 0),
+	request("medium", pds.NextRequestMedium, mediumLen, 0, 0),
+	request("medium_hd", pds.NextRequestMedium, mediumLen, 0, ses.FlagHD),
+	request("standard", pds.NextRequestStd, ses.StandardLen, 0, 0),
+	request("standard_som", pds.NextRequestStd, ses.StandardLen, 0, ses.FlagSOM),
+	request("deferrable", pds.NextRequestStd, ses.StandardLen, ses.OpcodeDeferrableSend, 0),
+	request("deferrable_som", pds.NextRequestStd, ses.StandardLen, ses.OpcodeDeferrableSend, ses.FlagSOM),
+	request("rtr", pds.NextRequestStd, ses.StandardLen, ses.OpcodeDeferrableRTR, 0),
+	request("rtr_som", pds.NextRequestStd, ses.StandardLen, ses.OpcodeDeferrableRTR, ses.FlagSOM),
 	{"atomic", ses.AtomicLen, nil, func(b []byte) any { return &extended(ses.OpcodeAtomic, b).Swap.Atomic }},
 	{"swap", ses.CompareSwapLen, nil, func(b []byte) any {
 		first := extended(ses.OpcodeAtomic, b).Swap.Atomic
@@ -231,9 +231,9 @@ var sesLayouts = []layout{
 		return &swap
 	}},
 	{"rendezvous", ses.RendezvousLen, nil, func(b []byte) any { return &extended(ses.OpcodeRendezvousSend, b).Rendezvous }},
-	reply("response", ses.FormResponse, ses.ResponseLen),
-	reply("response_data", ses.FormResponseData, 20),
-	reply("response_data_small", ses.FormResponseDataSmall, 12),
+	reply("response", pds.NextResponse, ses.ResponseLen),
+	reply("response_data", pds.NextResponseData, 20),
+	reply("response_data_small", pds.NextResponseDataSmall, 12),
 }
 
 const smallLen, mediumLen = 20, 32

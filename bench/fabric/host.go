@@ -205,7 +205,7 @@ func (h *Host) giveUp(m *Message, err error) {
 }
 
 // submit hands a message to the endpoint.
-func (h *Host) submit(m *Message) (uetcc.Handle, error) {
+func (h *Host) submit(m *Message) (ses.Handle, error) {
 	u := uetcc.Message{
 		To:     uetcc.Destination{Address: AddressOf(m.Dst), Job: hostJob, Context: m.Context},
 		Length: uint32(m.Size), Cookie: uint64(m.id) + 1, Initiator: m.id, Key: 1, Offset: uint64(m.id) << 32,
@@ -428,7 +428,7 @@ func (h *Host) place(f *Frame, data []byte) {
 
 // owner is the message in a receive buffer. All packets of a send name the buffer.
 func (h *Host) owner(f *Frame, buf uint32) uint32 {
-	if h.r.Form == ses.FormNone {
+	if h.r.Form == pds.NextNone {
 		return h.buffer[buf]
 	}
 	if id, ok := h.buffer[buf]; ok {

@@ -43,10 +43,10 @@ type Message struct {
 
 	Started, Arrived, Ended link.Ps
 
-	Err    error        // why it could not be started
-	Event  uetcc.Event  // how it has ended at its source
-	Handle uetcc.Handle // at its source; 0: it has not begun
-	Before uint64       // of an atomic that ended well: what was there
+	Err    error       // why it could not be started
+	Event  uetcc.Event // how it has ended at its source
+	Handle ses.Handle  // at its source; 0: it has not begun
+	Before uint64      // of an atomic that ended well: what was there
 
 	land  landing // of what it brings
 	lives [2]int  // of its hosts, when it was posted

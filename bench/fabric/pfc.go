@@ -56,7 +56,9 @@ func (s *wires) pfcArrive(pkt uint32) {
 	}
 	f.held[pkt] = true
 	link := f.via[pkt]
-	s.pfcSend(link, f.ingress[link].Arrive(&f.config, s.nowNs(), int64(p.size)))
+	if f.ingress[link].Arrive(&f.config, s.nowNs(), int64(p.size)) {
+		s.pfcSend(link, evPause)
+	}
 }
 
 // pfcLeave counts a packet out of the switch that it leaves for the link out.
@@ -65,8 +67,9 @@ func (s *wires) pfcLeave(out, pkt uint32) {
 	f.room(pkt)
 	if f.held[pkt] {
 		f.held[pkt] = false
-		link := f.via[pkt]
-		s.pfcSend(link, f.ingress[link].Leave(&f.config, int64(s.pool.pkts[pkt].size)))
+		if link := f.via[pkt]; f.ingress[link].Leave(&f.config, int64(s.pool.pkts[pkt].size)) {
+			s.pfcSend(link, evResume)
+		}
 	}
 	f.via[pkt] = out
 }
@@ -78,27 +81,21 @@ func (f *pfcState) room(pkt uint32) {
 	}
 }
 
-// pfcSend carries a frame back over a link.
-func (s *wires) pfcSend(link uint32, frame switchq.PFCFrame) {
-	if frame != switchq.PFCNone {
-		w := &s.kinds[s.ports[link].kind]
-		kind := evResume
-		if frame == switchq.PFCPause {
-			kind = evPause
-		}
-		at := s.now + w.latency + w.serialization(HeaderBytes)
-		if w.crosses {
-			s.post(s.partOf[s.nodeOf(link)], crossing{at: at, what: link, kind: kind})
-			return
-		}
-		s.events.push(at, kind, link)
+// pfcSend carries a frame, a pause or a resume, back over a link.
+func (s *wires) pfcSend(link uint32, frame eventKind) {
+	w := &s.kinds[s.ports[link].kind]
+	at := s.now + w.latency + w.serialization(HeaderBytes)
+	if w.crosses {
+		s.post(s.partOf[s.nodeOf(link)], crossing{at: at, what: link, kind: frame})
+		return
 	}
+	s.events.push(at, frame, link)
 }
 
 // pauseArrives lets a frame take effect at the port that it is for.
 func (s *wires) pauseArrives(out uint32) {
 	f := s.pfc
-	f.pauser[out].On(switchq.PFCPause, switchq.ClassLow, s.nowNs(), f.config.Pause)
+	f.pauser[out].On(switchq.ClassLow, s.nowNs(), f.config.Pause)
 	f.pauses[out]++
 	if f.since[out] < 0 {
 		f.since[out] = s.now
@@ -107,7 +104,7 @@ func (s *wires) pauseArrives(out uint32) {
 
 func (s *wires) resumeArrives(out uint32) {
 	f := s.pfc
-	f.pauser[out].On(switchq.PFCResume, switchq.ClassLow, s.nowNs(), f.config.Pause)
+	f.pauser[out].On(switchq.ClassLow, s.nowNs(), 0)
 	if f.since[out] >= 0 {
 		f.time[out] += s.now - f.since[out]
 		f.since[out] = -1

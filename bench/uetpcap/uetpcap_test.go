@@ -26,9 +26,9 @@ func udpFrame(v6 bool) *frame.Frame {
 	if v6 {
 		f.Src[0], f.Dst[0] = 0xfd, 0xfd
 	}
-	f.Entropy, f.Type, f.Form = 0xbeef, pds.TypeRUDReq, ses.FormStandard
+	f.Entropy, f.Type, f.Form = 0xbeef, pds.TypeRUDReq, pds.NextRequestStd
 	f.Req = pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, PSN: 5, SPDCID: 1, DPDCID: 2}
-	f.Request = ses.Request{Form: ses.FormStandard, Standard: ses.Standard{
+	f.Request = ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{
 		Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagSOM | ses.FlagEOM}, RequestLength: 4096}}
 	return f
 }

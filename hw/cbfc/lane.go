@@ -5,6 +5,7 @@ package cbfc
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/uetcc/uetcc/internal/check"
 )
@@ -119,11 +120,13 @@ func (r *Rx) FCCL() uint16 {
 	return (r.ABR + uint16(min(MaxGrant, r.Buffer-r.Occupied))) & totalMask
 }
 
-// Errors of [FlowControl.Decode].
+// ErrPacket is wrapped by every error of [FlowControl.Decode]: what has come is to be discarded.
+var ErrPacket = errors.New("cbfc: no flow control packet")
+
 var (
-	ErrTruncated = errors.New("cbfc: flow control packet truncated")
-	ErrOp        = errors.New("cbfc: reserved operation")
-	ErrCRC       = errors.New("cbfc: wrong link packet CRC")
+	errTruncated = fmt.Errorf("%w: truncated", ErrPacket)
+	errOp        = fmt.Errorf("%w: reserved operation", ErrPacket)
+	errCRC       = fmt.Errorf("%w: wrong link packet CRC", ErrPacket)
 )
 
 // FlowControlLen is the length in bytes of a flow control packet.
@@ -144,18 +147,18 @@ type FlowControl struct {
 	FCCL  uint16 // total that the sender, as receiver, allows, modulo 4096
 }
 
-// Decode sets f from the first [FlowControlLen] bytes of b. After an error
-// ([ErrTruncated], [ErrCRC], [ErrOp]) f is unchanged.
+// Decode sets f from the first [FlowControlLen] bytes of b. After an error, which wraps [ErrPacket], f is
+// unchanged.
 func (f *FlowControl) Decode(b []byte) error {
 	if len(b) < FlowControlLen {
-		return ErrTruncated
+		return errTruncated
 	}
 	if binary.LittleEndian.Uint16(b[4:]) != linkCRC(b[:4]) {
-		return ErrCRC
+		return errCRC
 	}
 	v := binary.BigEndian.Uint32(b)
 	if v>>28 > 1 {
-		return ErrOp
+		return errOp
 	}
 	f.Init, f.FCTBS = v>>28 != 0, uint16(v>>16)&totalMask
 	f.VL, f.FCCL = uint8(v>>12)&0xf, uint16(v)&totalMask

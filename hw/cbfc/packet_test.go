@@ -56,14 +56,14 @@ func TestFlowControlErrors(t *testing.T) {
 	before := FlowControl{VL: 3}
 	f := before
 	for n := range good {
-		require.ErrorIs(t, f.Decode(good[:n]), ErrTruncated)
+		require.ErrorIs(t, f.Decode(good[:n]), errTruncated)
 	}
 	for bit := range 8 * FlowControlLen {
 		bad := append([]byte(nil), good...)
 		bad[bit/8] ^= 1 << (bit % 8)
-		require.ErrorIs(t, f.Decode(bad), ErrCRC, "bit %d", bit)
+		require.ErrorIs(t, f.Decode(bad), errCRC, "bit %d", bit)
 	}
 	reserved := []byte{2 << 4, 0, 0, 0}
-	require.ErrorIs(t, f.Decode(binary.LittleEndian.AppendUint16(reserved, linkCRC(reserved))), ErrOp)
+	require.ErrorIs(t, f.Decode(binary.LittleEndian.AppendUint16(reserved, linkCRC(reserved))), errOp)
 	require.Equal(t, before, f, "an error leaves the value as it was")
 }

@@ -3,8 +3,7 @@
 package llr
 
 import (
-	"fmt"
-
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/enum"
 )
@@ -19,10 +18,10 @@ const (
 	receiverNACKSent                      // until the missing frame comes only duplicates are answered
 )
 
-var receiverNames = [...]string{"OFF", "SEND_ACKS", "SEND_NACK", "NACK_SENT"}
-
 // String returns the name.
-func (s receiverState) String() string { return enum.Name(receiverNames[:], s) }
+func (s receiverState) String() string {
+	return enum.Name([]string{"OFF", "SEND_ACKS", "SEND_NACK", "NACK_SENT"}, s)
+}
 
 // Arrival is how a frame has come.
 type Arrival uint8
@@ -33,10 +32,8 @@ const (
 	ArrivalBad                     // damaged on the link: do not trust the preamble
 )
 
-var arrivalNames = [...]string{"good", "poisoned", "bad"}
-
 // String returns a short name.
-func (a Arrival) String() string { return enum.Name(arrivalNames[:], a) }
+func (a Arrival) String() string { return enum.Name([]string{"good", "poisoned", "bad"}, a) }
 
 // ReceiverStats counts frames.
 type ReceiverStats struct {
@@ -61,8 +58,8 @@ type Receiver struct {
 // NewReceiver returns a receiver that sends an ACK every so many nanoseconds, the time of 2,048
 // bytes on the link by default of the specification. The error wraps [ErrConfig].
 func NewReceiver(spacing int64) (*Receiver, error) {
-	if spacing < 1 {
-		return nil, fmt.Errorf("%w: spacing is %d, want at least 1", ErrConfig, spacing)
+	if err := check.AtLeast(ErrConfig, "spacing", spacing, 1); err != nil {
+		return nil, err
 	}
 	return &Receiver{spacing: spacing, ackAt: never}, nil
 }

@@ -5,6 +5,7 @@ package llr
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/uetcc/uetcc/internal/enum"
 )
@@ -51,12 +52,14 @@ func (t Type) String() string {
 	return enum.Name(nil, t)
 }
 
-// Errors of [Set.Decode].
+// ErrSet is wrapped by every error of [Set.Decode]: what has come is to be discarded.
+var ErrSet = errors.New("llr: no control ordered set")
+
 var (
-	ErrTruncated = errors.New("llr: ordered set truncated")
-	ErrForm      = errors.New("llr: not a control ordered set")
-	ErrType      = errors.New("llr: unknown type of ordered set")
-	ErrReserved  = errors.New("llr: reserved bits are set")
+	errTruncated = fmt.Errorf("%w: truncated", ErrSet)
+	errForm      = fmt.Errorf("%w: another block type or O-code", ErrSet)
+	errType      = fmt.Errorf("%w: unknown type", ErrSet)
+	errReserved  = fmt.Errorf("%w: reserved bits are set", ErrSet)
 )
 
 // setLen is the size of a control ordered set, bytes.
@@ -95,31 +98,32 @@ const (
 	oCode     = 0x6
 )
 
-// Decode sets s from the first [setLen] bytes of b. After an error s is unchanged.
+// Decode sets s from the first [setLen] bytes of b. After an error, which wraps [ErrSet], s is
+// unchanged.
 func (s *Set) Decode(b []byte) error {
 	if len(b) < setLen {
-		return ErrTruncated
+		return errTruncated
 	}
 	v := binary.BigEndian.Uint64(b)
 	x := Set{Type: Type(v >> 48)}
 	first, second := uint32(v>>28)&seqMask, uint32(v>>4)&seqMask
 	switch {
 	case v>>56 != blockType || v>>24&0xf != oCode:
-		return ErrForm
+		return errForm
 	case x.Type == TypeCFUpdate:
 		x.Freed = [2]VCCount{countOf(first), countOf(second)} // the last four bits are reserved, and not looked at
 	case x.Type == TypeACK || x.Type == TypeNACK:
 		if v&0xffffff != 0 {
-			return ErrReserved
+			return errReserved
 		}
 		x.Seq = Seq(first)
 	case x.Type == TypeInit || x.Type == TypeInitEcho:
 		if v&0xff != 0 {
-			return ErrReserved
+			return errReserved
 		}
 		x.Seq, x.Data = Seq(first), binary.LittleEndian.Uint16(b[5:])
 	default:
-		return ErrType
+		return errType
 	}
 	*s = x
 	return nil

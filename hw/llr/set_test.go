@@ -32,10 +32,10 @@ func TestSets(t *testing.T) {
 		require.Equal(t, c.hex, hex.EncodeToString(s.AppendTo(nil)))
 	}
 	for want, bad := range map[error][]string{
-		ErrTruncated: {"", "4b011234560000"},
-		ErrForm:      {"5c01123456000000", "4b01123455000000"},
-		ErrType:      {"4b00123456000000", "4b11123456000000"},
-		ErrReserved:  {"4b01123456000001", "4b02123456010000", "4b03000016eeff01"},
+		errTruncated: {"", "4b011234560000"},
+		errForm:      {"5c01123456000000", "4b01123455000000"},
+		errType:      {"4b00123456000000", "4b11123456000000"},
+		errReserved:  {"4b01123456000001", "4b02123456010000", "4b03000016eeff01"},
 	} {
 		for _, h := range bad {
 			b, _ := hex.DecodeString(h)

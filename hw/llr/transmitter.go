@@ -22,10 +22,8 @@ const (
 	BehaviorDiscard                    // frames are dropped
 )
 
-var behaviorNames = [...]string{"BEST_EFFORT", "BLOCK", "DISCARD"}
-
 // String returns the name.
-func (b Behavior) String() string { return enum.Name(behaviorNames[:], b) }
+func (b Behavior) String() string { return enum.Name([]string{"BEST_EFFORT", "BLOCK", "DISCARD"}, b) }
 
 // ErrConfig is wrapped by errors of the constructors and names the field.
 var ErrConfig = errors.New("llr: invalid configuration")
@@ -34,13 +32,12 @@ var ErrConfig = errors.New("llr: invalid configuration")
 type Config struct {
 	OutstandingFrames int   // outstanding_frames_max: most frames without acknowledgement, up to 2^19 (0: 2,047)
 	OutstandingBytes  int64 // outstanding_data_max, bytes: link round trip x rate at least (0: no limit)
-	ReplayTimer       int64 // replay_timer_max: ns without progress until a replay: above a round trip and the spacing of ACKs
+	ReplayTimer       int64 // replay_timer_max: ns without progress until a replay, and between two LLR_INIT: above a round trip and the spacing of ACKs
 	ReplayMax         uint8 // replay_ct_max: replays without progress before the link gives up; 255: no limit (0: 1)
 	DataAge           int64 // data_age_timer_max: ns a frame may wait for acknowledgement before the link gives up (0: no limit)
 
 	Init, Flush     Behavior // init_behavior and flush_behavior: in stateInit and stateFlush
 	ReInitOnDiscard bool     // re_init_on_discard: leave stateFlush unasked
-	InitSpacing     int64    // ns between two LLR_INIT (0: ReplayTimer)
 }
 
 func (c *Config) fill() {
@@ -48,7 +45,6 @@ func (c *Config) fill() {
 	c.OutstandingBytes = cmp.Or(c.OutstandingBytes, math.MaxInt64)
 	c.ReplayMax = cmp.Or(c.ReplayMax, 1)
 	c.DataAge = cmp.Or(c.DataAge, math.MaxInt64)
-	c.InitSpacing = cmp.Or(c.InitSpacing, c.ReplayTimer)
 }
 
 func (c *Config) validate() error {
@@ -59,7 +55,6 @@ func (c *Config) validate() error {
 		check.AtLeast(ErrConfig, "DataAge", c.DataAge, 1),
 		check.Range(ErrConfig, "Init", c.Init, 0, BehaviorDiscard),
 		check.Range(ErrConfig, "Flush", c.Flush, 0, BehaviorDiscard),
-		check.AtLeast(ErrConfig, "InitSpacing", c.InitSpacing, 1),
 	)
 }
 
@@ -74,10 +69,10 @@ const (
 	stateFlush                // given up: waiting frames are dropped
 )
 
-var stateNames = [...]string{"OFF", "INIT", "ADVANCE", "REPLAY", "FLUSH"}
-
 // String returns the name.
-func (s state) String() string { return enum.Name(stateNames[:], s) }
+func (s state) String() string {
+	return enum.Name([]string{"OFF", "INIT", "ADVANCE", "REPLAY", "FLUSH"}, s)
+}
 
 // A Frame is a frame waiting for acknowledgement: the caller's handle and the size in bytes.
 type Frame struct {
@@ -101,10 +96,8 @@ const (
 	VerdictDrop                    // do not send the frame
 )
 
-var verdictNames = [...]string{"numbered", "plain", "wait", "drop"}
-
 // String returns a short name.
-func (v Verdict) String() string { return enum.Name(verdictNames[:], v) }
+func (v Verdict) String() string { return enum.Name([]string{"numbered", "plain", "wait", "drop"}, v) }
 
 // TransmitterStats counts the acts of a transmitter.
 type TransmitterStats struct {
@@ -299,7 +292,7 @@ func (t *Transmitter) Set(now int64) (Set, bool) {
 	if t.state != stateInit || now < t.timer {
 		return Set{}, false
 	}
-	t.timer = deadline.After(now, t.c.InitSpacing)
+	t.timer = deadline.After(now, t.c.ReplayTimer)
 	return Set{Type: TypeInit, Seq: t.next}, true
 }
 

@@ -23,10 +23,10 @@ const (
 	OpAtomic             // on the 8 bytes at At of the peer
 )
 
-var kindNames = [...]string{"write", "read", "send", "recv", "atomic"}
-
 // String returns the name.
-func (k Kind) String() string { return enum.Name(kindNames[:], k) }
+func (k Kind) String() string {
+	return enum.Name([]string{"write", "read", "send", "recv", "atomic"}, k)
+}
 
 // At is a place in a peer's exposed memory.
 type At struct {

@@ -143,7 +143,7 @@ func (s *shard) ask(now int64, op *Op, cookie uint64) (ses.Handle, error) {
 		To:     uetcc.Destination{Address: n.scheme.fep(op.Peer).Netip(), Job: job, Index: memoryIndex},
 		Length: uint32(len(op.Data)), Cookie: cookie, Key: uint64(op.At.Region), Offset: op.At.Offset,
 	}
-	var h uetcc.Handle
+	var h ses.Handle
 	var err error
 	switch op.Kind {
 	case OpWrite:

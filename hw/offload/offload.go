@@ -31,10 +31,8 @@ const (
 	Hardware              // the device sends
 )
 
-var stateNames = [...]string{"software", "pending", "hardware"}
-
 // String returns the state's name.
-func (s State) String() string { return enum.Name(stateNames[:], s) }
+func (s State) String() string { return enum.Name([]string{"software", "pending", "hardware"}, s) }
 
 // Config describes a binding.
 type Config struct {

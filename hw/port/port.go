@@ -58,7 +58,6 @@ type Packet struct {
 	Tail []byte         // out: what follows Data
 	TOS  uint8          // TOS byte, or traffic class: DSCP and ECN
 	Path uint16         // out: entropy; packets of different values may take different ways
-	Age  int64          // in: how long it has waited in this machine, ns, as far as that is known
 }
 
 // A Fault is an answer of the network or the kernel to packets sent. Anybody with the addresses and

@@ -21,10 +21,8 @@ const (
 	numClasses
 )
 
-var classNames = [...]string{"TC_low", "TC_med", "TC_high"}
-
 // String is the specification's name.
-func (c Class) String() string { return enum.Name(classNames[:], c) }
+func (c Class) String() string { return enum.Name([]string{"TC_low", "TC_med", "TC_high"}, c) }
 
 // ClassSet is a set of classes, bit 1<<Class for each; the zero set is empty.
 // The model takes a ClassSet for a port paused by priority flow control.

@@ -87,5 +87,4 @@ func TestNamesAreTheSpecifications(t *testing.T) {
 	require.Equal(t, ClassLow, DSCP(200).Class())
 	require.Equal(t, ClassHigh, DSCPControl.Class())
 	require.Equal(t, "trimmed", Trimmed.String())
-	require.Equal(t, "resume", PFCResume.String())
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/deadline"
-	"github.com/uetcc/uetcc/internal/enum"
 )
 
 // PFCConfig holds the thresholds of priority flow control for one class of one
@@ -42,21 +41,6 @@ func Headroom(bitsPerSecond, cableNs, reactionNs, mtu int64) int64 {
 	return ((bitsPerSecond+7)/8*(2*cableNs+reactionNs)+1e9-1)/1e9 + 2*mtu
 }
 
-// PFCFrame is a frame that an [Ingress] wants sent upstream.
-type PFCFrame uint8
-
-// The frames.
-const (
-	PFCNone   PFCFrame = iota
-	PFCPause           // stop the class for PFCConfig.Pause
-	PFCResume          // pause time 0
-)
-
-var frameNames = [...]string{"none", "pause", "resume"}
-
-// String names the frame.
-func (f PFCFrame) String() string { return enum.Name(frameNames[:], f) }
-
 // An Ingress counts the bytes of one input port and class still waiting in the
 // switch: the downstream side of priority flow control. Single writer; the zero
 // Ingress is empty and lets the upstream send.
@@ -66,31 +50,31 @@ type Ingress struct {
 	paused bool  // a pause was sent, and no resume after
 }
 
-// Arrive counts size bytes in at time now. Arrive asks for a pause above xOFF,
-// and again once half of the last pause is over, for packets that still come or with
+// Arrive counts size bytes in at time now. Arrive asks for a frame that stops the upstream for
+// [PFCConfig].Pause above xOFF, and again once half of the last pause is over, for packets that still come or with
 // a size of 0. A port that stands still for longer than a pause needs a call with 0 in the
 // second half of each pause: the upstream goes on at the end, and nothing but [Headroom] is free.
 //
 //uetcc:hot inlines nobounds
-func (i *Ingress) Arrive(c *PFCConfig, now, size int64) PFCFrame {
+func (i *Ingress) Arrive(c *PFCConfig, now, size int64) (pause bool) {
 	i.Bytes += size
 	if i.Bytes <= c.XOff || i.paused && i.until-now > c.Pause/2 {
-		return PFCNone
+		return false
 	}
 	i.until, i.paused = deadline.After(now, c.Pause), true
-	return PFCPause
+	return true
 }
 
-// Leave counts size bytes out. Leave asks for a resume once below xON.
+// Leave counts size bytes out. Leave asks for a resume, a frame with a pause of 0, once below xON.
 //
 //uetcc:hot inlines nobounds
-func (i *Ingress) Leave(c *PFCConfig, size int64) PFCFrame {
+func (i *Ingress) Leave(c *PFCConfig, size int64) (resume bool) {
 	i.Bytes -= size
 	if i.Bytes >= c.XOn || !i.paused {
-		return PFCNone
+		return false
 	}
 	i.paused = false
-	return PFCResume
+	return true
 }
 
 // A Pauser is the upstream side: the stopped classes of an egress port, and the
@@ -100,13 +84,10 @@ type Pauser struct {
 	paused ClassSet          // by a frame; the pause may be over
 }
 
-// On takes in a frame for class c that lasts pause nanoseconds.
-func (g *Pauser) On(f PFCFrame, c Class, now, pause int64) {
-	switch f {
-	case PFCPause:
-		g.until[c], g.paused = deadline.After(now, max(pause, 0)), g.paused.with(c)
-	case PFCResume:
-		g.paused = g.paused.without(c)
+// On takes in a frame for class c: a pause of so many nanoseconds, or with 0 a resume.
+func (g *Pauser) On(c Class, now, pause int64) {
+	if g.paused = g.paused.without(c); pause > 0 {
+		g.until[c], g.paused = deadline.After(now, pause), g.paused.with(c)
 	}
 }
 

@@ -21,30 +21,30 @@ func TestIngressThresholdsAreStrict(t *testing.T) {
 	p := roce(t)
 	var in Ingress
 	for range 15 {
-		require.Equal(t, PFCNone, in.Arrive(p, 0, 4150))
+		require.False(t, in.Arrive(p, 0, 4150))
 	}
-	require.Equal(t, PFCPause, in.Arrive(p, 0, 4150), "the 16th is above xOFF")
-	require.Equal(t, PFCNone, in.Arrive(p, 1, 4150), "the pause is still fresh")
+	require.True(t, in.Arrive(p, 0, 4150), "the 16th is above xOFF")
+	require.False(t, in.Arrive(p, 1, 4150), "the pause is still fresh")
 	for range 5 {
-		require.Equal(t, PFCNone, in.Leave(p, 4150))
+		require.False(t, in.Leave(p, 4150))
 	}
 	require.EqualValues(t, 12*4150, in.Bytes)
-	require.Equal(t, PFCResume, in.Leave(p, 4150), "below xON")
-	require.Equal(t, PFCNone, in.Leave(p, 4150), "once is enough")
+	require.True(t, in.Leave(p, 4150), "below xON")
+	require.False(t, in.Leave(p, 4150), "once is enough")
 }
 
 func TestIngressRepeatsThePauseBeforeItEnds(t *testing.T) {
 	p := roce(t)
 	var in Ingress
-	require.Equal(t, PFCPause, in.Arrive(p, 0, 20*4150))
-	require.Equal(t, PFCNone, in.Arrive(p, 4_999, 1))
-	require.Equal(t, PFCPause, in.Arrive(p, 5_000, 1))
-	require.Equal(t, PFCPause, in.Arrive(p, 50_000, 1), "long over")
+	require.True(t, in.Arrive(p, 0, 20*4150))
+	require.False(t, in.Arrive(p, 4_999, 1))
+	require.True(t, in.Arrive(p, 5_000, 1))
+	require.True(t, in.Arrive(p, 50_000, 1), "long over")
 }
 
 func TestPauserTimerEndsThePause(t *testing.T) {
 	var g Pauser
-	g.On(PFCPause, ClassLow, 100, 1_000)
+	g.On(ClassLow, 100, 1_000)
 	set, next := g.Paused(1_099)
 	require.True(t, set.Has(ClassLow))
 	require.False(t, set.Has(ClassHigh), "other classes keep flowing")
@@ -61,7 +61,7 @@ func TestPFCBeforeTimeZero(t *testing.T) {
 	set, next := g.Paused(-1)
 	require.Zero(t, set)
 	require.Zero(t, next)
-	g.On(PFCPause, ClassLow, -1_000, 1_000)
+	g.On(ClassLow, -1_000, 1_000)
 	set, next = g.Paused(-1)
 	require.Equal(t, ClassSet(0).with(ClassLow), set)
 	require.Zero(t, next)
@@ -70,39 +70,38 @@ func TestPFCBeforeTimeZero(t *testing.T) {
 
 	p := roce(t)
 	var in Ingress
-	require.Equal(t, PFCPause, in.Arrive(p, -p.Pause, 20*4150), "ends at 0")
-	require.Equal(t, PFCNone, in.Arrive(p, 1-p.Pause, 1), "still fresh")
-	require.Equal(t, PFCResume, in.Leave(p, 9*4150))
-	require.Equal(t, PFCPause, in.Arrive(p, math.MinInt64, 9*4150))
+	require.True(t, in.Arrive(p, -p.Pause, 20*4150), "ends at 0")
+	require.False(t, in.Arrive(p, 1-p.Pause, 1), "still fresh")
+	require.True(t, in.Leave(p, 9*4150))
+	require.True(t, in.Arrive(p, math.MinInt64, 9*4150))
 }
 
 // A pause that would end after the last time there is lasts until then.
 func TestPFCAtTheEndOfTime(t *testing.T) {
 	var g Pauser
-	g.On(PFCPause, ClassLow, math.MaxInt64-5, 10)
+	g.On(ClassLow, math.MaxInt64-5, 10)
 	set, next := g.Paused(math.MaxInt64 - 1)
 	require.Equal(t, ClassSet(0).with(ClassLow), set)
 	require.EqualValues(t, int64(math.MaxInt64), next)
-	g.On(PFCPause, ClassLow, 0, -1)
+	g.On(ClassLow, 0, -1)
 	set, _ = g.Paused(0)
 	require.Zero(t, set)
 
 	p := roce(t)
 	var in Ingress
-	require.Equal(t, PFCPause, in.Arrive(p, math.MaxInt64-7_000, 20*4150))
-	require.Equal(t, PFCNone, in.Arrive(p, math.MaxInt64-6_000, 1))
+	require.True(t, in.Arrive(p, math.MaxInt64-7_000, 20*4150))
+	require.False(t, in.Arrive(p, math.MaxInt64-6_000, 1))
 }
 
 func TestPauserResume(t *testing.T) {
 	var g Pauser
-	g.On(PFCPause, ClassLow, 0, 1_000)
-	g.On(PFCPause, ClassMed, 0, 500)
-	g.On(PFCPause, ClassHigh, 0, 700)
-	g.On(PFCNone, ClassLow, 0, 0)
+	g.On(ClassLow, 0, 1_000)
+	g.On(ClassMed, 0, 500)
+	g.On(ClassHigh, 0, 700)
 	_, next := g.Paused(1)
 	require.EqualValues(t, 500, next)
-	g.On(PFCResume, ClassHigh, 2, 0)
-	g.On(PFCResume, ClassLow, 2, 0)
+	g.On(ClassHigh, 2, 0)
+	g.On(ClassLow, 2, 0)
 	set, _ := g.Paused(3)
 	require.Equal(t, ClassSet(0).with(ClassMed), set)
 }
@@ -119,7 +118,7 @@ func TestHeadroomIsEnoughAndNeeded(t *testing.T) {
 	var in Ingress
 	stop := int64(1 << 62)
 	for sent := int64(0); sent < stop; sent += slot {
-		if in.Arrive(&p, sent+cable, mtu) == PFCPause {
+		if in.Arrive(&p, sent+cable, mtu) {
 			stop = sent + cable + cable + react
 		}
 	}
@@ -138,7 +137,7 @@ func TestHeadroomIsEnoughForAPortThatStandsStill(t *testing.T) {
 		var up Pauser
 		arrivals, pauses := map[int64]bool{}, map[int64]bool{}
 		ask := func(now, size int64) {
-			if in.Arrive(&p, now, size) == PFCPause {
+			if in.Arrive(&p, now, size) {
 				pauses[now+cable+react] = true
 			}
 		}
@@ -151,7 +150,7 @@ func TestHeadroomIsEnoughForAPortThatStandsStill(t *testing.T) {
 				last = now
 			}
 			if pauses[now] {
-				up.On(PFCPause, ClassLow, now, p.Pause)
+				up.On(ClassLow, now, p.Pause)
 			}
 			if set, _ := up.Paused(now); set == 0 && now >= next {
 				arrivals[now+cable], next = true, now+slot
@@ -196,24 +195,34 @@ func TestPFCChainWalksBack(t *testing.T) {
 	var leafIn, spineIn Ingress
 	var spinePort, sourcePort Pauser
 	var sent, drained, pausedSlots int
+	arrive := func(now int64, in *Ingress, from *Pauser) {
+		if in.Arrive(&p, now, 4150) {
+			from.On(ClassLow, now, p.Pause)
+		}
+	}
+	leave := func(now int64, in *Ingress, from *Pauser) {
+		if in.Leave(&p, 4150) {
+			from.On(ClassLow, now, 0)
+		}
+	}
 	for now := int64(0); drained < 100; now++ {
 		if set, _ := sourcePort.Paused(now); !set.Has(ClassLow) && sent < 100 {
 			sent++
 			spine.Enqueue(q, data(uint32(sent)), nil)
-			sourcePort.On(spineIn.Arrive(&p, now, 4150), ClassLow, now, p.Pause)
+			arrive(now, &spineIn, &sourcePort)
 		} else if sent < 100 {
 			pausedSlots++
 		}
 		set, _ := spinePort.Paused(now)
 		if pkt, ok := spine.Dequeue(q, set, nil); ok {
-			sourcePort.On(spineIn.Leave(&p, int64(pkt.Size)), ClassLow, now, p.Pause)
+			leave(now, &spineIn, &sourcePort)
 			leaf.Enqueue(q, pkt, nil)
-			spinePort.On(leafIn.Arrive(&p, now, 4150), ClassLow, now, p.Pause)
+			arrive(now, &leafIn, &spinePort)
 		}
 		if now%5 == 0 { // the last hop is five times slower
-			if pkt, ok := leaf.Dequeue(q, 0, nil); ok {
+			if _, ok := leaf.Dequeue(q, 0, nil); ok {
 				drained++
-				spinePort.On(leafIn.Leave(&p, int64(pkt.Size)), ClassLow, now, p.Pause)
+				leave(now, &leafIn, &spinePort)
 			}
 		}
 	}

@@ -74,10 +74,8 @@ const (
 	Dropped                // one packet is gone
 )
 
-var verdictNames = [...]string{"queued", "trimmed", "dropped"}
-
 // String names the verdict.
-func (v Verdict) String() string { return enum.Name(verdictNames[:], v) }
+func (v Verdict) String() string { return enum.Name([]string{"queued", "trimmed", "dropped"}, v) }
 
 // Counters is a copy of the queue's counters.
 func (q *Queue) Counters() Counters {

@@ -112,13 +112,11 @@ func (p *Port) pathMTU(peer netip.AddrPort) int {
 		return 0
 	}
 	defer unix.Close(fd)
-	var to unix.Sockaddr = &unix.SockaddrInet4{Addr: as4(peer), Port: int(peer.Port())}
 	level, name := unix.IPPROTO_IP, unix.IP_MTU
 	if p.family == unix.AF_INET6 {
-		to = &unix.SockaddrInet6{Addr: peer.Addr().As16(), Port: int(peer.Port()), ZoneId: p.zone}
 		level, name = unix.IPPROTO_IPV6, unix.IPV6_MTU
 	}
-	mtu, err := 0, unix.Connect(fd, to)
+	mtu, err := 0, unix.Connect(fd, p.sockaddr(peer))
 	if err == nil {
 		mtu, err = unix.GetsockoptInt(fd, level, name)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"os"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -162,8 +161,6 @@ func (p *Port) decodeControl(b []byte) {
 			p.in.segment = max(int(binary.NativeEndian.Uint32(data)), 1)
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
 			p.stats.Overflows = uint64(binary.NativeEndian.Uint32(data))
-		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_TIMESTAMPNS && len(data) >= int(unsafe.Sizeof(unix.Timespec{})):
-			t.Age = max(time.Now().UnixNano()-(*unix.Timespec)(unsafe.Pointer(&data[0])).Nano(), 0)
 		}
 	}
 	if !told {

@@ -57,9 +57,6 @@ func (p *Port) prepare(s *socket, shared bool) error {
 	if shared {
 		options = append(options[:len(options):len(options)], socketOption{unix.SOL_SOCKET, unix.SO_REUSEPORT, 1})
 	}
-	if p.config.Stamps {
-		options = append(options[:len(options):len(options)], socketOption{unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1})
-	}
 	for _, o := range options {
 		if err := unix.SetsockoptInt(s.fd, o.level, o.name, o.value); err != nil {
 			return os.NewSyscallError("setsockopt", err)
@@ -85,11 +82,7 @@ func (p *Port) probe(s *socket) {
 }
 
 func (p *Port) bind(s *socket, local netip.AddrPort) error {
-	var to unix.Sockaddr = &unix.SockaddrInet4{Addr: as4(local), Port: int(local.Port())}
-	if p.family == unix.AF_INET6 {
-		to = &unix.SockaddrInet6{Addr: local.Addr().As16(), Port: int(local.Port()), ZoneId: p.zone}
-	}
-	if err := unix.Bind(s.fd, to); err != nil {
+	if err := unix.Bind(s.fd, p.sockaddr(local)); err != nil {
 		return os.NewSyscallError("bind", err)
 	}
 	name, err := unix.Getsockname(s.fd)
@@ -100,6 +93,14 @@ func (p *Port) bind(s *socket, local netip.AddrPort) error {
 		s.local = netip.AddrPortFrom(netip.AddrFrom16(a.Addr), uint16(a.Port))
 	}
 	return os.NewSyscallError("getsockname", err)
+}
+
+// sockaddr is an address as the system has addresses of the port's family.
+func (p *Port) sockaddr(a netip.AddrPort) unix.Sockaddr {
+	if p.family == unix.AF_INET6 {
+		return &unix.SockaddrInet6{Addr: a.Addr().As16(), Port: int(a.Port()), ZoneId: p.zone}
+	}
+	return &unix.SockaddrInet4{Addr: as4(a), Port: int(a.Port())}
 }
 
 // as4 is an IPv4 address, or zeros.

@@ -14,6 +14,7 @@
 package udp
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"net/netip"
 
 	"github.com/uetcc/uetcc/hw/port"
+	"github.com/uetcc/uetcc/internal/check"
 )
 
 // ErrConfig is wrapped by the errors of a Config.
@@ -44,27 +46,16 @@ type Config struct {
 	ByPort bool
 
 	NoOffload bool // no segmentation offload in either direction
-	Stamps    bool // ask the kernel when packets came, for Packet.Age
 }
 
 func (c *Config) check() error {
-	if c.Paths == 0 {
-		c.Paths = 1
-	}
-	if c.Buffer == 0 {
-		c.Buffer = 8 << 20
-	}
+	c.Paths, c.Buffer = cmp.Or(c.Paths, 1), cmp.Or(c.Buffer, 8<<20)
 	a := c.Local.Addr()
-	switch {
-	case !a.IsValid() || a.IsUnspecified() || a.IsMulticast():
+	if !a.IsValid() || a.IsUnspecified() || a.IsMulticast() {
 		return fmt.Errorf("%w: Local is %v, want an address of one interface of this machine", ErrConfig, c.Local)
-	case c.Paths < 1 || c.Paths > 256:
-		return fmt.Errorf("%w: Paths is %d, want 1 to 256", ErrConfig, c.Paths)
-	case c.Buffer < 0:
-		return fmt.Errorf("%w: Buffer is %d", ErrConfig, c.Buffer)
 	}
 	c.Local = netip.AddrPortFrom(a.Unmap(), c.Local.Port())
-	return nil
+	return cmp.Or(check.Range(ErrConfig, "Paths", c.Paths, 1, 256), check.AtLeast(ErrConfig, "Buffer", c.Buffer, 1))
 }
 
 // Open opens a port. Errors wrap ErrConfig or are the system's.

@@ -238,15 +238,3 @@ func TestGroup(t *testing.T) {
 		}
 	}
 }
-
-// With Stamps a packet knows how long it has waited. The kernel begins to stamp some time after it was asked.
-func TestStamps(t *testing.T) {
-	a, b := open(t, udp.Config{Local: at("127.0.0.1")}), open(t, udp.Config{Local: at("127.0.0.1"), Stamps: true})
-	for age := int64(0); age < int64(time.Millisecond); {
-		_, err := a.Send([]port.Packet{{Peer: b.Local(), Data: []byte("x")}})
-		require.NoError(t, err)
-		time.Sleep(2 * time.Millisecond)
-		porttest.Await(t, b, 1, func(q *port.Packet) { age = q.Age })
-		require.GreaterOrEqual(t, age, int64(0))
-	}
-}

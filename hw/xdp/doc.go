@@ -17,10 +17,13 @@
 package xdp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+
+	"github.com/uetcc/uetcc/internal/check"
 )
 
 // ErrConfig is wrapped by the errors of a Config.
@@ -48,24 +51,14 @@ type Config struct {
 }
 
 func (c *Config) check() error {
-	if c.Frames == 0 {
-		c.Frames = 4096
-	}
-	if c.Paths == 0 {
-		c.Paths = 1
-	}
-	switch {
-	case c.Frames < 64 || c.Frames > 1<<16 || c.Frames&(c.Frames-1) != 0:
+	c.Frames, c.Paths = cmp.Or(c.Frames, 4096), cmp.Or(c.Paths, 1)
+	if c.Frames < 64 || c.Frames > 1<<16 || c.Frames&(c.Frames-1) != 0 {
 		return fmt.Errorf("%w: Frames is %d, want a power of two, 64 to 65536", ErrConfig, c.Frames)
-	case c.Paths < 1 || c.Paths > 256:
-		return fmt.Errorf("%w: Paths is %d, want 1 to 256", ErrConfig, c.Paths)
-	case c.Queue < 0:
-		return fmt.Errorf("%w: Queue is %d", ErrConfig, c.Queue)
 	}
 	for a, m := range c.Neighbors {
 		if len(m) != 6 {
 			return fmt.Errorf("%w: Neighbors: %v has the hardware address %v, want 6 bytes", ErrConfig, a, m)
 		}
 	}
-	return nil
+	return cmp.Or(check.Range(ErrConfig, "Paths", c.Paths, 1, 256), check.AtLeast(ErrConfig, "Queue", c.Queue, 0))
 }

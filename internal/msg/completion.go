@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/uetcc/uetcc/internal/splitmix"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -16,13 +17,13 @@ import (
 // Errors: [ses.ErrStale]; then nothing has changed.
 //
 //uetcc:hot
-func (in *Initiator) RxRsp(now int64, p PacketHandle, f ses.Form, b []byte, ev *Event) (n int, err error) {
+func (in *Initiator) RxRsp(now int64, p PacketHandle, f pds.NextHdr, b []byte, ev *Event) (n int, err error) {
 	m := in.answered(p, 1)
 	if m == nil {
 		return 0, ses.ErrStale
 	}
 	*ev = Event{}
-	if f == ses.FormResponse && len(b) >= ses.ResponseLen && m.expected(binary.BigEndian.Uint64(b)) {
+	if f == pds.NextResponse && len(b) >= ses.ResponseLen && m.expected(binary.BigEndian.Uint64(b)) {
 		n = ses.ResponseLen
 	} else {
 		n = in.respond(m, p, f, b, ev)
@@ -183,7 +184,7 @@ func (in *Initiator) answered(p PacketHandle, n uint32) *message {
 }
 
 // respond takes a response of any kind and returns the header's length.
-func (in *Initiator) respond(m *message, p PacketHandle, f ses.Form, b []byte, ev *Event) int {
+func (in *Initiator) respond(m *message, p PacketHandle, f pds.NextHdr, b []byte, ev *Event) int {
 	y := &in.reply
 	n, err := y.Decode(f, b)
 	switch {
@@ -199,7 +200,7 @@ func (in *Initiator) respond(m *message, p PacketHandle, f ses.Form, b []byte, e
 // classify applies a response's meaning to the message.
 func (in *Initiator) classify(m *message, p PacketHandle, y *ses.Reply, ev *Event) {
 	id := y.MessageID
-	if y.Form != ses.FormResponse {
+	if y.Form != pds.NextResponse {
 		id = 0 // one of the response's own
 	}
 	if y.JobID != m.job() && y.JobID != 0 || id != m.id() && id != 0 {
@@ -219,13 +220,13 @@ func (in *Initiator) classify(m *message, p PacketHandle, y *ses.Reply, ev *Even
 func (in *Initiator) failureOf(m *message, y *ses.Reply) failure {
 	switch y.ReturnCode {
 	case ses.RCBadGeneration:
-		if y.Form == ses.FormResponse && y.Generation != ses.Generation(m.wire[atGeneration]) && m.stale < in.retries {
+		if y.Form == pds.NextResponse && y.Generation != ses.Generation(m.wire[atGeneration]) && m.stale < in.retries {
 			m.nextGen = y.Generation
 			return failRetryNow
 		}
 	case ses.RCOpViolation:
 		n := y.ModifiedLength
-		if y.Form == ses.FormResponse && n < m.length && m.takes(n) {
+		if y.Form == pds.NextResponse && n < m.length && m.takes(n) {
 			m.nextMTU = uint16(n)
 			return failSmaller
 		}
@@ -262,12 +263,12 @@ func (m *message) isSuccess(y *ses.Reply) bool {
 func (in *Initiator) delivered(m *message, p PacketHandle, y *ses.Reply, ev *Event) {
 	off := y.MessageOffset
 	switch y.Form {
-	case ses.FormResponse:
+	case pds.NextResponse:
 		if y.Opcode == ses.ResponseExplicit && y.ModifiedLength != 0 {
 			m.delivered = min(m.delivered, y.ModifiedLength)
 		}
 		return
-	case ses.FormResponseDataSmall:
+	case pds.NextResponseDataSmall:
 		off = p.packet() * m.mtu()
 	}
 	if !m.is(kindFetch) || off != p.packet()*m.mtu() || !m.take(off, uint32(y.PayloadLength), ev) {

@@ -9,13 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
 // ok is the target's answer to a fragment that was placed.
 func ok(q *sentReq) *ses.Reply {
 	return &ses.Reply{
-		Form: ses.FormResponse,
+		Form: pds.NextResponse,
 		Response: ses.Response{
 			Verdict: ses.Verdict{ReturnCode: ses.RCOK}, Generation: q.Request.Generation,
 			MessageID: q.Request.MessageID, JobID: q.Request.JobID, ModifiedLength: q.Request.RequestLength,
@@ -136,19 +137,19 @@ func TestInitiatorAcksOfSeveralPackets(t *testing.T) {
 // fails its message.
 func TestInitiatorBrokenResponses(t *testing.T) {
 	y := ses.Reply{
-		Form:          ses.FormResponseDataSmall,
+		Form:          pds.NextResponseDataSmall,
 		Response:      brings,
 		PayloadLength: 9,
 	}
 	for _, c := range []struct {
-		f ses.Form
+		f pds.NextHdr
 		b []byte
 		n int
 	}{
-		{ses.FormResponse, make([]byte, ses.ResponseLen-1), 0},
-		{ses.FormStandard, make([]byte, ses.StandardLen), 0},
-		{ses.FormNone, nil, 0},
-		{ses.FormResponseDataSmall, append(y.AppendTo(nil), make([]byte, 8)...), 12},
+		{pds.NextResponse, make([]byte, ses.ResponseLen-1), 0},
+		{pds.NextRequestStd, make([]byte, ses.StandardLen), 0},
+		{pds.NextNone, nil, 0},
+		{pds.NextResponseDataSmall, append(y.AppendTo(nil), make([]byte, 8)...), 12},
 	} {
 		in := newInitiator(t)
 		o := walkWrite()
@@ -354,7 +355,7 @@ func TestInitiatorPDSErrorOfAReadThatHasItsData(t *testing.T) {
 				n = got
 			}
 			y := ses.Reply{
-				Form:          ses.FormResponseData,
+				Form:          pds.NextResponseData,
 				Response:      brings,
 				ReadRequestID: 1, PayloadLength: n, MessageOffset: i * 4096,
 			}
@@ -405,7 +406,7 @@ func TestInitiatorReadByReturnData(t *testing.T) {
 	require.Len(t, qs, 4, "a request for each MTU")
 	data := func(off uint32, n uint16) *ses.Reply {
 		return &ses.Reply{
-			Form:          ses.FormResponseData,
+			Form:          pds.NextResponseData,
 			Response:      ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseWithData, ReturnCode: ses.RCOK}, JobID: walkJob, ModifiedLength: walkLength},
 			ReadRequestID: 1, PayloadLength: n, MessageOffset: off,
 		}
@@ -449,7 +450,7 @@ func TestInitiatorReadCountsPlaces(t *testing.T) {
 	for name, places := range map[string][]uint32{"all": {4096, 0, 12288, 8192}, "one twice": {4096, 0, 4096, 8192}} {
 		in := newInitiator(t)
 		h := start(t, in, o)
-		data := ses.Reply{Form: ses.FormResponseData, Response: brings, ReadRequestID: 1, PayloadLength: 4096}
+		data := ses.Reply{Form: pds.NextResponseData, Response: brings, ReadRequestID: 1, PayloadLength: 4096}
 		require.ErrorIs(t, in.RxData(0, &data, &ev), ses.ErrRange, "not asked for yet")
 		for _, q := range sendAll(in, 0, h) {
 			answer(t, in, &q, nil)
@@ -520,7 +521,7 @@ func TestInitiatorReadFailsByReturnData(t *testing.T) {
 			answer(t, in, &qs[i], nil)
 		}
 		y := ses.Reply{
-			Form:          ses.FormResponseData,
+			Form:          pds.NextResponseData,
 			Response:      ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseWithData, ReturnCode: ses.RCHostPoisoned}, JobID: walkJob},
 			ReadRequestID: 1, MessageOffset: 4096,
 		}
@@ -543,7 +544,7 @@ func TestInitiatorRefusesMoreDataThanAskedFor(t *testing.T) {
 	o.Opcode = ses.OpcodeRead
 	sendAll(in, 0, start(t, in, o))
 	y := ses.Reply{
-		Form:          ses.FormResponseData,
+		Form:          pds.NextResponseData,
 		Response:      brings,
 		ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
 	}
@@ -561,7 +562,7 @@ func TestInitiatorReadByAckData(t *testing.T) {
 	qs := sendAll(in, 0, start(t, in, o))
 	small := func(n uint16) *ses.Reply {
 		return &ses.Reply{
-			Form:          ses.FormResponseDataSmall,
+			Form:          pds.NextResponseDataSmall,
 			Response:      brings,
 			PayloadLength: n,
 		}
@@ -585,7 +586,7 @@ func TestInitiatorRefusesDataThatNobodyAskedFor(t *testing.T) {
 	o := walkWrite()
 	o.Length = 9
 	q := sendAll(in, 0, start(t, in, o))[0]
-	ev := answer(t, in, &q, &ses.Reply{Form: ses.FormResponseDataSmall, Response: brings, PayloadLength: 9})
+	ev := answer(t, in, &q, &ses.Reply{Form: pds.NextResponseDataSmall, Response: brings, PayloadLength: 9})
 	require.Equal(t, ses.Outcome{Status: ses.StatusFailed, Code: ses.RCUncor}, ev.Outcome)
 	require.Zero(t, ev.DataLength)
 }
@@ -614,7 +615,7 @@ func TestInitiatorCountsForeignResponses(t *testing.T) {
 
 	o.Opcode = ses.OpcodeRead
 	q = sendAll(in, 0, start(t, in, o))[0]
-	y = &ses.Reply{Form: ses.FormResponseData, Response: brings, PayloadLength: 1}
+	y = &ses.Reply{Form: pds.NextResponseData, Response: brings, PayloadLength: 1}
 	y.MessageID = 77
 	require.Equal(t, EventDone, answer(t, in, &q, y).Kind)
 	require.Equal(t, uint64(2), in.Mismatched(), "a response with data has an id of its own")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -185,7 +186,7 @@ func TestDeferrableSendForgetsItsToken(t *testing.T) {
 
 	var ev Event
 	require.NoError(t, s.in.Cancel(0, h, &ev))
-	rtr := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{JobID: walkJob}}, Token: ses.RestartToken{Initiator: uint32(h)}}
+	rtr := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{JobID: walkJob}}, Token: ses.RestartToken{Initiator: uint32(h)}}
 	require.ErrorIs(t, s.in.Restart(0, &rtr, &ev), ses.ErrStale)
 }
 
@@ -286,11 +287,11 @@ func TestReadyToRestartRefusals(t *testing.T) {
 		"no token":                func(r *ses.Request) { r.Token.Initiator = 0 },
 		"generation of the token": func(r *ses.Request) { r.Token.Initiator ^= 1 << 31 },
 	} {
-		r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeDeferrableRTR, JobID: walkJob}}, Token: ses.RestartToken{Initiator: uint32(h), Target: 1}}
+		r := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeDeferrableRTR, JobID: walkJob}}, Token: ses.RestartToken{Initiator: uint32(h), Target: 1}}
 		change(&r)
 		require.ErrorIs(t, s.in.Restart(0, &r, &ev), ses.ErrStale, name)
 	}
-	r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeDeferrableRTR, JobID: walkJob}}, Token: ses.RestartToken{Initiator: uint32(h), Target: 1}}
+	r := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeDeferrableRTR, JobID: walkJob}}, Token: ses.RestartToken{Initiator: uint32(h), Target: 1}}
 	require.NoError(t, s.in.Restart(0, &r, &ev))
 	require.Equal(t, EventReady, ev.Kind)
 	require.NoError(t, s.in.Restart(0, &r, &ev), "another one may restart the new attempt, should that be deferred too")
@@ -599,7 +600,7 @@ func TestKeptBuffersComeBackInOrder(t *testing.T) {
 	_, err = tg.OpenIndex(0, ep, 0, ses.Index{Kind: ses.IndexQueue, Job: ses.AnyJob})
 	require.NoError(t, err)
 	send := func(peer uint64, op ses.Opcode) Decision {
-		r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{
+		r := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{
 			Common:    ses.Common{Opcode: op, Flags: flagsOnly | ses.FlagRel, JobID: 1, PIDonFEP: 2},
 			MessageID: 1, RequestLength: 10,
 		}}
@@ -642,7 +643,7 @@ func TestDeferredSendsOfManyPeers(t *testing.T) {
 	_, err = tg.OpenIndex(0, ep, 0, ses.Index{Kind: ses.IndexQueue, Job: ses.AnyJob})
 	require.NoError(t, err)
 	send := func(peer uint64) bool {
-		r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{
+		r := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{
 			Common:    ses.Common{Opcode: ses.OpcodeDeferrableSend, Flags: flagsOnly | ses.FlagRel, JobID: 1, PIDonFEP: 2},
 			MessageID: 1, RequestLength: 10, Initiator: uint32(peer),
 		}}

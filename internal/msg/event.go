@@ -4,6 +4,7 @@ package msg
 
 import (
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -31,12 +32,12 @@ func (p PacketHandle) packet() uint32 { return uint32(p & (1<<packetBits - 1)) }
 // the header and names the payload.
 type TxReq struct {
 	Packet PacketHandle
-	Length uint32   // the payload's bytes
-	Asks   uint32   // bytes asked for: with reads and fetching atomics
-	Form   ses.Form // of the header
-	Header uint8    // bytes of the header
-	EOM    bool     // the message's last packet
-	Notice bool     // the message is given up: UET_MSG_ERROR, or the release of a receive buffer
+	Length uint32      // the payload's bytes
+	Asks   uint32      // bytes asked for: with reads and fetching atomics
+	Form   pds.NextHdr // of the header
+	Header uint8       // bytes of the header
+	EOM    bool        // the message's last packet
+	Notice bool        // the message is given up: UET_MSG_ERROR, or the release of a receive buffer
 }
 
 // A Payload is the bytes of a message that follow the header of a packet.
@@ -57,10 +58,8 @@ const (
 	EventDone // the message is over, with Event.Outcome; the handle is gone
 )
 
-var eventNames = [...]string{"none", "ready", "done"}
-
 // String returns a short name.
-func (k EventKind) String() string { return enum.Name(eventNames[:], k) }
+func (k EventKind) String() string { return enum.Name([]string{"none", "ready", "done"}, k) }
 
 // An Event is the initiator's conclusion from news of the PDS.
 type Event struct {

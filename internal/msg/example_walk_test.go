@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/uetcc/uetcc/internal/msg"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -36,16 +37,16 @@ func Example() {
 		_, payload := initiator.PutHeader(packet, request.Packet) // payload.Length bytes follow
 
 		var arrived ses.Request
-		_, _ = arrived.Decode(ses.FormStandard, packet)
+		_, _ = arrived.Decode(pds.NextRequestStd, packet)
 		var d msg.Decision
 		target.Receive(&arrived, msg.Arrival{Peer: 0x8001, Payload: int(payload.Length)}, &d)
 		fmt.Printf("%v %d bytes at 0x%x, whole: %v\n", d.Action, d.Length, d.Address, d.Complete)
 
 		var reply ses.Reply
 		response := d.Response.AppendTo(nil)
-		_, _ = reply.Decode(ses.FormResponse, response)
+		_, _ = reply.Decode(pds.NextResponse, response)
 		var event msg.Event
-		_, _ = initiator.RxRsp(0, request.Packet, ses.FormResponse, response, &event)
+		_, _ = initiator.RxRsp(0, request.Packet, pds.NextResponse, response, &event)
 		fmt.Println(&reply, "->", event.Kind, event.Outcome.Status)
 	}
 	// Output:

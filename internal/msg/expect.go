@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -48,7 +49,7 @@ func (t *Target) grantAt(key uint64, at uint32) *grant {
 //
 //uetcc:hot
 func (t *Target) allow(r *ses.Request, p *plan) {
-	if r.Form == ses.FormStandard && r.Opcode == ses.OpcodeWrite {
+	if r.Form == pds.NextRequestStd && r.Opcode == ses.OpcodeWrite {
 		g, x := t.grantAt(r.Key, atOf(r)), &t.regions[slotOf(p.region)]
 		*g = grant{
 			head: headOf(r) & grantHead, at: atOf(r), key: r.Key, base: x.Base, length: x.Length, cookie: x.Cookie,

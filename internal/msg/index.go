@@ -69,15 +69,6 @@ func (t *Target) SetIndexState(process ses.Handle, ri ses.ResourceIndex, s ses.I
 	return nil
 }
 
-// IndexState tells the state of a resource index.
-func (t *Target) IndexState(process ses.Handle, ri ses.ResourceIndex) (ses.IndexState, error) {
-	e, _, err := t.entryOf(process, ri)
-	if err != nil {
-		return ses.IndexInvalid, err
-	}
-	return e.state, nil
-}
-
 // Renew moves an open resource index to its next generation, and returns that.
 func (t *Target) Renew(now int64, process ses.Handle, ri ses.ResourceIndex) (ses.Generation, error) {
 	e, _, err := t.validEntry(process, ri)

@@ -70,13 +70,6 @@ func TestTargetTables(t *testing.T) {
 	require.ErrorIs(t, tg.SetIndexState(a, 1, ses.IndexInvalid), ses.ErrRange)
 	require.ErrorIs(t, tg.SetIndexState(a, 2, ses.IndexEnabled), ses.ErrRange)
 	require.ErrorIs(t, tg.SetIndexState(a+1<<16, 1, ses.IndexEnabled), ses.ErrNotFound)
-	state, err := tg.IndexState(a, 0)
-	require.NoError(t, err)
-	require.Equal(t, ses.IndexInvalid, state)
-	_, err = tg.IndexState(a, 2)
-	require.ErrorIs(t, err, ses.ErrRange)
-	_, err = tg.IndexState(a+1<<16, 1)
-	require.ErrorIs(t, err, ses.ErrNotFound)
 
 	h, err := tg.Register(a, 0, ses.Region{})
 	require.ErrorIs(t, err, ses.ErrNotFound)

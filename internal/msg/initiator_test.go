@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -142,9 +143,9 @@ func TestInitiatorHeaders(t *testing.T) {
 				Compare: ses.Operand{Hi: 1, Lo: 2}, Swap: ses.Operand{Hi: 3, Lo: 4},
 			}
 		},
-		func(o *Operation) { o.Form, o.Length, o.Key, o.BufferOffset = ses.FormSmall, 4096, 0, 9 },
-		func(o *Operation) { o.Form, o.Length, o.HasData, o.HeaderData = ses.FormMedium, 1, true, 77 },
-		func(o *Operation) { o.Form, o.Length, o.BufferOffset = ses.FormMedium, 0, 77 },
+		func(o *Operation) { o.Form, o.Length, o.Key, o.BufferOffset = pds.NextRequestSmall, 4096, 0, 9 },
+		func(o *Operation) { o.Form, o.Length, o.HasData, o.HeaderData = pds.NextRequestMedium, 1, true, 77 },
+		func(o *Operation) { o.Form, o.Length, o.BufferOffset = pds.NextRequestMedium, 0, 77 },
 		func(o *Operation) { o.Mode, o.Opcode, o.Length = ses.ModeUUD, ses.OpcodeDatagramSend, 10 },
 	} {
 		o := walkWrite()
@@ -339,7 +340,7 @@ func TestInitiatorShortFormsHaveNoID(t *testing.T) {
 	h := start(t, in, walkWrite())
 	require.Equal(t, h, in.Find(1))
 	o := walkWrite()
-	o.Form, o.Key, o.Length = ses.FormSmall, 0, 1
+	o.Form, o.Key, o.Length = pds.NextRequestSmall, 0, 1
 	q := sendAll(in, 0, start(t, in, o))[0]
 	require.Equal(t, EventDone, answer(t, in, &q, nil).Kind)
 	require.Equal(t, h, in.Find(1))
@@ -369,7 +370,7 @@ func TestInitiatorAtomic(t *testing.T) {
 	require.Equal(t, uint8(80), q.Header)
 	require.Equal(t, o.Swap, q.Request.Swap)
 	y := &ses.Reply{
-		Form:          ses.FormResponseData,
+		Form:          pds.NextResponseData,
 		Response:      ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseWithData, ReturnCode: ses.RCOK}, JobID: walkJob, ModifiedLength: 8},
 		ReadRequestID: 1, PayloadLength: 8,
 	}
@@ -424,7 +425,7 @@ func TestInitiatorAllocs(t *testing.T) {
 		}
 		var ev Event
 		for _, p := range packets[:2] {
-			if _, err := in.RxRsp(0, p, ses.FormResponse, r, &ev); err != nil {
+			if _, err := in.RxRsp(0, p, pds.NextResponse, r, &ev); err != nil {
 				panic(err)
 			}
 		}
@@ -483,25 +484,25 @@ func TestInitiatorMessageIDs(t *testing.T) {
 // For peers that count both operands of a compare and swap its length is 32, in every form;
 // what it brings back stays one operand.
 func TestInitiatorCompareAndSwapOfBothOperands(t *testing.T) {
-	for _, form := range []ses.Form{ses.FormStandard, ses.FormMedium, ses.FormSmall} {
+	for _, form := range []pds.NextHdr{pds.NextRequestStd, pds.NextRequestMedium, pds.NextRequestSmall} {
 		for _, both := range []bool{false, true} {
 			in, err := NewInitiator(InitiatorConfig{MTU: 4096, Messages: 2, SwapBoth: both})
 			require.NoError(t, err)
 			o := walkWrite()
 			o.Opcode, o.Length, o.BufferOffset, o.Form = ses.OpcodeFetchingAtomic, 8, 0, form
-			if form == ses.FormSmall {
+			if form == pds.NextRequestSmall {
 				o.Key = 0
 			}
 			o.Swap = ses.CompareSwap{Atomic: ses.Atomic{Opcode: ses.AtomicSwapEqual, Type: ses.TypeUint64}}
 			q := sendAll(in, 0, start(t, in, o))[0]
 			require.EqualValues(t, map[bool]uint32{false: 8, true: 32}[both], q.Request.RequestLength)
 			y := &ses.Reply{
-				Form:          ses.FormResponseData,
+				Form:          pds.NextResponseData,
 				Response:      ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseWithData, ReturnCode: ses.RCOK}, JobID: walkJob, ModifiedLength: 32},
 				ReadRequestID: 1, PayloadLength: 8,
 			}
 			var ev Event
-			_, err = in.RxRsp(0, q.Packet, ses.FormResponseData, append(y.AppendTo(nil), 0, 0, 0, 0, 0, 0, 0, 1), &ev)
+			_, err = in.RxRsp(0, q.Packet, pds.NextResponseData, append(y.AppendTo(nil), 0, 0, 0, 0, 0, 0, 0, 1), &ev)
 			require.NoError(t, err)
 			require.Equal(t, EventDone, ev.Kind)
 			require.Equal(t, ses.Outcome{Status: ses.StatusOK, Length: 8}, ev.Outcome)

@@ -5,6 +5,7 @@ package msg
 import (
 	"encoding/binary"
 
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -70,7 +71,7 @@ func (in *Initiator) SetSource(h ses.Handle, x ses.Rendezvous) error {
 		return ses.ErrRange
 	}
 	x.EagerLength = m.length
-	r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: m.opcode()}}, Rendezvous: x}
+	r := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: m.opcode()}}, Rendezvous: x}
 	var b [ses.StandardLen + ses.RendezvousLen]byte
 	copy(m.wire[ses.StandardLen:], r.AppendTo(b[:0])[ses.StandardLen:])
 	return nil

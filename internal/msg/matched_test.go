@@ -9,6 +9,7 @@ import (
 	"github.com/uetcc/uetcc/internal/alloctest"
 	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -63,7 +64,7 @@ func (s *twoSided) request(p PacketHandle) (r ses.Request, payload int) {
 	b := make([]byte, 128)
 	size, y := s.in.PutHeader(b, p)
 	require.NotZero(s.t, size)
-	n, err := r.Decode(ses.FormStandard, b[:size])
+	n, err := r.Decode(pds.NextRequestStd, b[:size])
 	require.NoError(s.t, err)
 	require.Equal(s.t, size, n)
 	require.NoError(s.t, r.Validate())
@@ -79,7 +80,7 @@ func (s *twoSided) arrive(p PacketHandle, mode ses.Mode) (d Decision) {
 
 // answer gives the answer back.
 func (s *twoSided) answer(p PacketHandle, d *Decision) (ev Event) {
-	_, err := s.in.RxRsp(s.now, p, ses.FormResponse, d.Response.AppendTo(nil), &ev)
+	_, err := s.in.RxRsp(s.now, p, pds.NextResponse, d.Response.AppendTo(nil), &ev)
 	require.NoError(s.t, err)
 	return ev
 }
@@ -123,7 +124,7 @@ func (s *twoSided) errandRequest(x *Errand) (r ses.Request) {
 	require.NoError(s.t, side.Handed(h, 1))
 	b := make([]byte, 128)
 	size, _ := side.PutHeader(b, q.Packet)
-	_, err = r.Decode(ses.FormStandard, b[:size])
+	_, err = r.Decode(pds.NextRequestStd, b[:size])
 	require.NoError(s.t, err)
 	return r
 }
@@ -180,7 +181,7 @@ func TestMatchedSendErrors(t *testing.T) {
 	o = matchedOp(ses.OpcodeDeferrableSend, 0, 10)
 	o.Mode = ses.ModeRUDI
 	require.ErrorIs(t, o.Validate(walkMTU), ses.ErrOperation)
-	o.Mode, o.Form = ses.ModeRUD, ses.FormMedium
+	o.Mode, o.Form = ses.ModeRUD, pds.NextRequestMedium
 	require.ErrorIs(t, o.Validate(walkMTU), ses.ErrOperation)
 	s := newTwoSided(t, 1)
 	h := s.start(matchedOp(ses.OpcodeSend, 0, 10))
@@ -209,9 +210,9 @@ func TestMatchedSendsAllocateNothing(t *testing.T) {
 			panic("handed")
 		}
 		n, y := s.in.PutHeader(buf[:cap(buf)], q.Packet)
-		_, _ = r.Decode(ses.FormStandard, buf[:n])
+		_, _ = r.Decode(pds.NextRequestStd, buf[:n])
 		s.Receive(&r, Arrival{Peer: 9, Payload: int(y.Length)}, &d)
-		if _, err := s.in.RxRsp(0, q.Packet, ses.FormResponse, d.Response.AppendTo(buf[:0]), &ev); err != nil {
+		if _, err := s.in.RxRsp(0, q.Packet, pds.NextResponse, d.Response.AppendTo(buf[:0]), &ev); err != nil {
 			panic("answer")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/standard"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -44,7 +45,7 @@ type message struct {
 	first ses.Flags // of the first packet alone
 
 	mode      ses.Mode
-	form      ses.Form
+	form      pds.NextHdr
 	fail      failure
 	delivered uint32 // bytes taken by the target, at most length + rest
 	received  uint32 // bytes of a read; of a rendezvous send, the eager bytes and the bytes read
@@ -95,7 +96,7 @@ func (m *message) mtu() uint32 { return 1024 << (m.kind >> kindMTU) }
 // takes reports whether the message can go in packets of a smaller MTU. Ready to restart is one packet,
 // for any length of the deferred send.
 func (m *message) takes(mtu uint32) bool {
-	return mtu < m.mtu() && m.form == ses.FormStandard && (m.is(kindCarries) || m.opcode() == ses.OpcodeRead) &&
+	return mtu < m.mtu() && m.form == pds.NextRequestStd && (m.is(kindCarries) || m.opcode() == ses.OpcodeRead) &&
 		!m.opcode().IsAtomic() && isMTU(mtu)
 }
 
@@ -141,18 +142,18 @@ const (
 func (m *message) open(mode ses.Mode, length uint32, cookie uint64) {
 	m.length, m.cookie = length, cookie
 	m.sent, m.packets, m.outstanding, m.state, m.attempt = 0, 1, 0, messageSending, 0
-	m.mode, m.form, m.fail, m.delivered, m.received = mode, ses.FormStandard, failNone, length, 0
+	m.mode, m.form, m.fail, m.delivered, m.received = mode, pds.NextRequestStd, failNone, length, 0
 	m.late = late{}
 }
 
 // begin makes m, opened, the message of o, in packets of an MTU.
 func (m *message) begin(o *Operation, mtu uint32) {
 	m.packets, m.form, m.kind = o.Packets(mtu), o.form(), mtuKind(mtu)
-	if m.form == ses.FormStandard && m.mode != ses.ModeUUD {
+	if m.form == pds.NextRequestStd && m.mode != ses.ModeUUD {
 		m.kind |= kindNamed
 	}
 	switch {
-	case m.form != ses.FormStandard || !o.Opcode.IsPlain():
+	case m.form != pds.NextRequestStd || !o.Opcode.IsPlain():
 		if m.size = m.beginOther(o); m.size == ses.StandardLen && m.is(kindCarries) {
 			m.kind |= kindMiddle
 		}
@@ -184,8 +185,9 @@ func (m *message) beginOther(o *Operation) uint8 {
 	if o.bringsPayload() {
 		m.kind |= kindCarries
 	}
+	o.put((*[ses.StandardLen]byte)(m.wire[:]))
 	r := ses.Request{Form: m.form, Swap: o.Swap}
-	o.standard(&r.Standard)
+	_, _ = r.Standard.Decode(m.wire[:])
 	if o.Opcode.IsRendezvous() || o.Opcode == ses.OpcodeDeferrableRTR {
 		r.Rendezvous, r.Token = o.Rendezvous, o.Token
 	}
@@ -206,7 +208,7 @@ func (m *message) id() ses.MessageID {
 // announce changes the request_length in the header of a message of one packet with an
 // extension.
 func (m *message) announce(n uint32) {
-	if m.form == ses.FormStandard {
+	if m.form == pds.NextRequestStd {
 		binary.BigEndian.PutUint32(m.wire[atPlace+8:], n)
 		return
 	}

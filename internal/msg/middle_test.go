@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -89,7 +90,7 @@ func middleMessage(t *testing.T, rng *rand.Rand) (in *Initiator, h ses.Handle, s
 	if rng.IntN(4) == 0 { // the target asks for another generation first
 		y := ses.Response{Verdict: ses.Verdict{ReturnCode: ses.RCBadGeneration}, MessageID: 1, JobID: 7}
 		require.NoError(t, in.Handed(h, 1))
-		_, err = in.RxRsp(0, packetHandle(h, 0, 0), ses.FormResponse, y.AppendTo(nil), &ev)
+		_, err = in.RxRsp(0, packetHandle(h, 0, 0), pds.NextResponse, y.AppendTo(nil), &ev)
 		require.NoError(t, err)
 	}
 	if m := in.of(h); m != nil && m.state == messageSending {

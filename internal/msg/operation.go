@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/uetcc/uetcc/internal/standard"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -16,9 +17,9 @@ const opsInitiator = kindMemoryOps | kindQueueOps | 1<<ses.OpcodeNoOp | 1<<ses.O
 type Operation struct {
 	Opcode ses.Opcode
 	Mode   ses.Mode
-	// Form is the header form. 0 stands for [FormStandard]; the short forms are
+	// Form is the header form. 0 stands for NextRequestStd; the short forms are
 	// for messages of one packet.
-	Form             ses.Form
+	Form             pds.NextHdr
 	Relative         bool // address the process by job and number in the job
 	HasData          bool // HeaderData goes to the target's completion
 	DeliveryComplete bool // answer when the data is in place
@@ -62,14 +63,14 @@ func (o *Operation) isWide() bool {
 
 func (o *Operation) validateForm(mtu uint32) error {
 	switch o.Form {
-	case 0, ses.FormStandard:
+	case 0, pds.NextRequestStd:
 		return nil
-	case ses.FormSmall:
-		if o.HasData || o.Key != 0 || o.Initiator != 0 || !among(o.Opcode, opsOfForm[ses.FormSmall]) {
+	case pds.NextRequestSmall:
+		if o.HasData || o.Key != 0 || o.Initiator != 0 || !among(o.Opcode, opsOfForm[pds.NextRequestSmall]) {
 			return ses.ErrOperation
 		}
-	case ses.FormMedium:
-		if o.HasData && o.BufferOffset != 0 || !among(o.Opcode, opsOfForm[ses.FormMedium]) {
+	case pds.NextRequestMedium:
+		if o.HasData && o.BufferOffset != 0 || !among(o.Opcode, opsOfForm[pds.NextRequestMedium]) {
 			return ses.ErrOperation
 		}
 	default:
@@ -104,24 +105,15 @@ func (o *Operation) carried() uint32 {
 }
 
 // form returns the form of the headers, all of the same size.
-func (o *Operation) form() ses.Form {
+func (o *Operation) form() pds.NextHdr {
 	if o.Form == 0 {
-		return ses.FormStandard
+		return pds.NextRequestStd
 	}
 	return o.Form
 }
 
-// standard fills in the header of the first packet, which is zero, but for EOM and message_id.
-func (o *Operation) standard(h *ses.Standard) {
-	h.Opcode, h.Flags, h.Generation = o.Opcode, o.flags()|ses.FlagSOM, o.Generation
-	h.PIDonFEP, h.Index, h.JobID = o.PID, o.Index, o.Job
-	h.Initiator, h.RequestLength, h.BufferOffset, h.Key = o.Initiator, o.Length, o.BufferOffset, o.Key
-	if o.HasData {
-		h.HeaderData = o.HeaderData
-	}
-}
-
-// put writes the same header, of an operation that is valid and plain: the common fields in two words.
+// put writes the standard header of the first packet, but for EOM and message_id, of a valid operation: the common
+// fields in two words.
 //
 //uetcc:hot nobounds
 func (o *Operation) put(b *[ses.StandardLen]byte) {
@@ -199,7 +191,7 @@ var opsOf = [...]uint64{
 func carries(m ses.Mode, o ses.Opcode) bool { return int(m) < len(opsOf) && among(o, opsOf[m]) }
 
 // opsOfForm are the opcodes each request form has.
-var opsOfForm = [...]uint64{ses.FormSmall: opsShort, ses.FormMedium: opsMiddling, ses.FormStandard: ^uint64(0)}
+var opsOfForm = [...]uint64{pds.NextRequestSmall: opsShort, pds.NextRequestMedium: opsMiddling, pds.NextRequestStd: ^uint64(0)}
 
 // Operations all profiles have. A deferrable send is included because AI Base executes
 // deferrable sends as sends.

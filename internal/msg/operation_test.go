@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -55,13 +56,13 @@ func TestOperationValidate(t *testing.T) {
 		{"job too wide", func(o *Operation) { o.Job = ses.AnyJob }, ses.ErrRange},
 		{"process to read from too wide", func(o *Operation) { o.Opcode, o.Rendezvous.PIDonFEP = ses.OpcodeRendezvousSend, 0x1000 }, ses.ErrRange},
 		{"index to read from too wide", func(o *Operation) { o.Opcode, o.Rendezvous.Index = ses.OpcodeRendezvousTSend, 0x1000 }, ses.ErrRange},
-		{"small with a key", func(o *Operation) { o.Form, o.Length = ses.FormSmall, 1 }, ses.ErrOperation},
-		{"small with data", func(o *Operation) { o.Form, o.Key, o.Length, o.HasData = ses.FormSmall, 0, 1, true }, ses.ErrOperation},
-		{"small of two packets", func(o *Operation) { o.Form, o.Key = ses.FormSmall, 0 }, ses.ErrTooLong},
-		{"small", func(o *Operation) { o.Form, o.Key, o.Length = ses.FormSmall, 0, 4096 }, nil},
-		{"medium with data and offset", func(o *Operation) { o.Form, o.Length, o.HasData, o.BufferOffset = ses.FormMedium, 1, true, 1 }, ses.ErrOperation},
-		{"medium", func(o *Operation) { o.Form, o.Length, o.HasData = ses.FormMedium, 1, true }, nil},
-		{"response form", func(o *Operation) { o.Form = ses.FormResponse }, ses.ErrOperation},
+		{"small with a key", func(o *Operation) { o.Form, o.Length = pds.NextRequestSmall, 1 }, ses.ErrOperation},
+		{"small with data", func(o *Operation) { o.Form, o.Key, o.Length, o.HasData = pds.NextRequestSmall, 0, 1, true }, ses.ErrOperation},
+		{"small of two packets", func(o *Operation) { o.Form, o.Key = pds.NextRequestSmall, 0 }, ses.ErrTooLong},
+		{"small", func(o *Operation) { o.Form, o.Key, o.Length = pds.NextRequestSmall, 0, 4096 }, nil},
+		{"medium with data and offset", func(o *Operation) { o.Form, o.Length, o.HasData, o.BufferOffset = pds.NextRequestMedium, 1, true, 1 }, ses.ErrOperation},
+		{"medium", func(o *Operation) { o.Form, o.Length, o.HasData = pds.NextRequestMedium, 1, true }, nil},
+		{"response form", func(o *Operation) { o.Form = pds.NextResponse }, ses.ErrOperation},
 	} {
 		o := walkWrite()
 		c.edit(o)

@@ -95,9 +95,8 @@ func TestQueueRODNoMatchStopsTheQueue(t *testing.T) {
 	require.Equal(t, ses.RCNoMatch, s.send(0, tagged(5), one).Response.ReturnCode)
 	s.post(ses.Receive{Length: 4096, Match: 5})
 	require.Equal(t, ses.RCDisabledGen, s.send(0, tagged(5), one).Response.ReturnCode, "must not overtake")
-	state, err := s.IndexState(s.ep, queueIndex)
-	require.NoError(t, err)
-	require.Equal(t, ses.IndexGenDisabled, state)
+	e, _, _ := s.entryOf(s.ep, queueIndex)
+	require.Equal(t, ses.IndexGenDisabled, e.state)
 	require.NoError(t, s.SetIndexState(s.ep, queueIndex, ses.IndexEnabled))
 	require.Equal(t, ses.RCOK, s.send(0, tagged(5), one).Response.ReturnCode)
 }
@@ -109,9 +108,8 @@ func TestQueueRODNoMatchOfAnotherJob(t *testing.T) {
 	require.NoError(t, err)
 	d := s.send(0, tagged(0), func(r *ses.Request, a *Arrival) { a.Mode = ses.ModeROD })
 	require.Equal(t, ses.RCNoMatch, d.Response.ReturnCode)
-	state, err := s.IndexState(s.ep, queueIndex)
-	require.NoError(t, err)
-	require.Equal(t, ses.IndexEnabled, state)
+	e, _, _ := s.entryOf(s.ep, queueIndex)
+	require.Equal(t, ses.IndexEnabled, e.state)
 }
 
 func TestQueueTruncates(t *testing.T) {

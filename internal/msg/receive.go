@@ -4,6 +4,7 @@ package msg
 
 import (
 	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -27,7 +28,7 @@ func (t *Target) Receive(r *ses.Request, a Arrival, d *Decision) {
 		d.refuse(step.Version, ses.RCUncor)
 	case among(r.Opcode, opsAside) && a.Mode <= ses.ModeROD:
 		t.aside(r, &a, d)
-	case a.Mode <= ses.ModeROD && !r.Flags.Has(flagsOnly) && r.Form == ses.FormStandard:
+	case a.Mode <= ses.ModeROD && !r.Flags.Has(flagsOnly) && r.Form == pds.NextRequestStd:
 		t.fragment(r, &a, d)
 	default:
 		t.whole(r, &a, d)
@@ -46,7 +47,7 @@ const opsAside = 1<<ses.OpcodeDeferrableRTR | 1<<ses.OpcodeMsgError
 
 func (t *Target) aside(r *ses.Request, a *Arrival, d *Decision) {
 	switch {
-	case r.Form != ses.FormStandard:
+	case r.Form != pds.NextRequestStd:
 		d.refuse(step.Opcode, ses.RCUnsupportedOp)
 	case r.Opcode == ses.OpcodeMsgError:
 		t.abandon(r, a, d)
@@ -272,7 +273,7 @@ type Decision struct {
 // no meaning, and the reference provider looks for the read nowhere else.
 func (d *Decision) DataReply() ses.Reply {
 	return ses.Reply{
-		Form: ses.FormResponseData,
+		Form: pds.NextResponseData,
 		Response: ses.Response{
 			Verdict:   ses.Verdict{Opcode: ses.ResponseWithData, ReturnCode: ses.RCOK},
 			MessageID: d.Response.MessageID, JobID: d.Response.JobID, ModifiedLength: d.Response.ModifiedLength,
@@ -285,7 +286,7 @@ func (d *Decision) DataReply() ses.Reply {
 // psn is the request's.
 func (d *Decision) SmallDataReply(psn uint32) ses.Reply {
 	return ses.Reply{
-		Form: ses.FormResponseDataSmall,
+		Form: pds.NextResponseDataSmall,
 		Response: ses.Response{
 			Verdict: ses.Verdict{Opcode: ses.ResponseWithData, ReturnCode: ses.RCOK}, JobID: d.Response.JobID,
 		},

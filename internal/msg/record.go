@@ -2,7 +2,10 @@
 
 package msg
 
-import "github.com/uetcc/uetcc/ses"
+import (
+	"github.com/uetcc/uetcc/pds"
+	"github.com/uetcc/uetcc/ses"
+)
 
 // A Record is a target's state of a message of several packets, from the first arrival
 // until all have arrived, the initiator gives the message up, or the PDC ends.
@@ -70,7 +73,7 @@ func (t *Target) Scarce(peer uint64) bool { return !t.listed.of(peer).leaves(&t.
 // without a record yet, in a mode with records. A repeated deferred send does not count:
 // the send gives back more than one record takes.
 func (t *Target) Opens(r *ses.Request, a Arrival) bool {
-	if a.Mode > ses.ModeROD || r.Form != ses.FormStandard || r.Flags.Has(flagsOnly) ||
+	if a.Mode > ses.ModeROD || r.Form != pds.NextRequestStd || r.Flags.Has(flagsOnly) ||
 		r.Opcode == ses.OpcodeMsgError || isRestarted(r) {
 		return false
 	}

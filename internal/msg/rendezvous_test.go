@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -157,7 +158,7 @@ func TestNoticeOfARendezvousSendFitsItsHeader(t *testing.T) {
 	n, _ := s.in.PutHeader(b, q.Packet)
 	require.Equal(t, len(b), n)
 	var r ses.Request
-	_, err := r.Decode(ses.FormStandard, b)
+	_, err := r.Decode(pds.NextRequestStd, b)
 	require.NoError(t, err)
 	require.Equal(t, ses.OpcodeMsgError, r.Opcode)
 	n, _ = s.in.PutHeader(b[:n-1], q.Packet)
@@ -174,7 +175,7 @@ func TestRendezvousSendRefusals(t *testing.T) {
 	s.Receive(&q, Arrival{Payload: payload}, &d)
 	require.Equal(t, step.Lengths, d.Check)
 	q = r
-	q.Form = ses.FormMedium
+	q.Form = pds.NextRequestMedium
 	s.Receive(&q, Arrival{Payload: payload}, &d)
 	require.Equal(t, step.Opcode, d.Check)
 	q = r

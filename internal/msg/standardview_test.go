@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -32,7 +33,7 @@ func TestStandardViewIsDecode(t *testing.T) {
 			require.Equal(t, h.PayloadLength, v.PayloadLength())
 			require.Equal(t, h.MessageOffset, v.MessageOffset())
 		}
-		r := ses.Request{Form: ses.FormStandard, Standard: h}
+		r := ses.Request{Form: pds.NextRequestStd, Standard: h}
 		require.Equal(t, atOf(&r), v.at())
 		if h.Version == 0 && h.Flags&(flagsOnly|ses.FlagIE) == 0 {
 			require.Equal(t, headOf(&r), v.head())

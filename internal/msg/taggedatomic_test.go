@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -52,7 +53,7 @@ func TestTaggedAtomicRefusals(t *testing.T) {
 		"not aligned":             {func(r *ses.Request, _ *Arrival) { r.BufferOffset = 4 }, step.Atomic, ses.RCAMOUnaligned},
 		"of several packets":      {func(r *ses.Request, _ *Arrival) { r.Flags &^= ses.FlagEOM; r.RequestLength = 16384 }, step.Lengths, ses.RCOpViolation},
 		"may not happen twice":    {func(_ *ses.Request, a *Arrival) { a.Mode = ses.ModeRUDI }, step.Opcode, ses.RCUnsupportedOp},
-		"a form without the tag":  {func(r *ses.Request, _ *Arrival) { r.Form = ses.FormSmall }, step.Opcode, ses.RCUnsupportedOp},
+		"a form without the tag":  {func(r *ses.Request, _ *Arrival) { r.Form = pds.NextRequestSmall }, step.Opcode, ses.RCUnsupportedOp},
 		"an index without queues": {func(r *ses.Request, _ *Arrival) { r.Index, r.Generation = walkIndex, 1 }, step.Opcode, ses.RCUnsupportedOp},
 	} {
 		t.Run(name, func(t *testing.T) {

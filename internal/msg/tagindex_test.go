@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/internal/alloctest"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -85,7 +86,7 @@ func (w *matchWorld) comesBack() {
 // send matches a message, and takes the buffer if use says so.
 func (w *matchWorld) send(use bool) {
 	q := w.rng.IntN(2)
-	r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeSend}, Key: w.tag()}}
+	r := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeSend}, Key: w.tag()}}
 	if w.rng.IntN(8) != 0 {
 		r.Opcode = ses.OpcodeTaggedSend
 	}
@@ -182,7 +183,7 @@ func TestMatchingIsTheWalk(t *testing.T) {
 // place for each value of Ignore.
 func TestMatchingAllocatesNothing(t *testing.T) {
 	w := newMatchWorld(t, 1, 1)
-	r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeTaggedSend}, Key: 5}}
+	r := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeTaggedSend}, Key: 5}}
 	alloctest.Zero(t, "a match", func() {
 		h, err := w.target.PostReceive(w.process, 0, ses.Receive{Match: 5, Ignore: w.rng.Uint64() & 0xff00})
 		_, ok := w.target.match(0, &r)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uetcc/uetcc/internal/alloctest"
 	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -63,7 +64,7 @@ func newWalkTarget(t *testing.T, change ...func(*ses.Region)) *walkTarget {
 
 // walkPacket returns packet i of the packet walk and its payload length.
 func walkPacket(i uint32) (ses.Request, Arrival) {
-	r := ses.Request{Form: ses.FormStandard, Standard: ses.Standard{
+	r := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{
 		Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagRel, JobID: walkJob, PIDonFEP: walkPID, Index: walkIndex, Generation: 1},
 		Key:    walkKey, MessageID: 1, RequestLength: walkLength,
 	}}
@@ -133,7 +134,7 @@ func TestTargetValidationOrder(t *testing.T) {
 		{"1 version", nil, []change{func(r *ses.Request, _ *Arrival) { r.Version = 1 }}, step.Version, ses.RCUncor},
 		{"2 opcode reserved", nil, []change{func(r *ses.Request, _ *Arrival) { r.Opcode = 0x10 }}, step.Opcode, ses.RCUnsupportedOp},
 		{"2 opcode of a vendor", nil, []change{func(r *ses.Request, _ *Arrival) { r.Opcode = 0x30 }}, step.Opcode, ses.RCUnsupportedOp},
-		{"2 opcode not in the form", nil, []change{whole, func(r *ses.Request, _ *Arrival) { r.Form, r.Opcode = ses.FormSmall, ses.OpcodeSend }}, step.Opcode, ses.RCUnsupportedOp},
+		{"2 opcode not in the form", nil, []change{whole, func(r *ses.Request, _ *Arrival) { r.Form, r.Opcode = pds.NextRequestSmall, ses.OpcodeSend }}, step.Opcode, ses.RCUnsupportedOp},
 		{"2 opcode not in the mode", nil, []change{func(r *ses.Request, _ *Arrival) { r.Opcode = ses.OpcodeDatagramSend }}, step.Opcode, ses.RCUnsupportedOp},
 		{"2 atomic over RUDI", nil, []change{atomic, func(_ *ses.Request, a *Arrival) { a.Mode = ses.ModeRUDI }}, step.Opcode, ses.RCUnsupportedOp},
 		{"2 opcode not on the index", nil, []change{func(r *ses.Request, _ *Arrival) { r.Opcode = ses.OpcodeSend }}, step.Opcode, ses.RCUnsupportedOp},
@@ -339,7 +340,7 @@ func TestTargetOpens(t *testing.T) {
 	other := func(r *ses.Request) { r.MessageID = 9 }
 	for name, change := range map[string]func(*ses.Request, *Arrival){
 		"one packet":            func(r *ses.Request, _ *Arrival) { other(r); r.Flags |= flagsOnly },
-		"short form":            func(r *ses.Request, _ *Arrival) { other(r); r.Form = ses.FormMedium },
+		"short form":            func(r *ses.Request, _ *Arrival) { other(r); r.Form = pds.NextRequestMedium },
 		"no state in this mode": func(r *ses.Request, a *Arrival) { other(r); a.Mode = ses.ModeRUDI },
 		"the end of a message":  func(r *ses.Request, _ *Arrival) { other(r); r.Opcode = ses.OpcodeMsgError },
 		"comes again":           func(r *ses.Request, _ *Arrival) { other(r); r.Opcode, r.Token.Target = ses.OpcodeDeferrableSend, 1 },
@@ -529,7 +530,7 @@ func TestTargetLengths(t *testing.T) {
 // The short forms are for messages of one packet, and so is what they are refused with:
 // they have no message_id that a record could be found by.
 func TestTargetShortFormsAreWholeMessages(t *testing.T) {
-	for _, form := range []ses.Form{ses.FormSmall, ses.FormMedium} {
+	for _, form := range []pds.NextHdr{pds.NextRequestSmall, pds.NextRequestMedium} {
 		for _, flags := range []ses.Flags{0, ses.FlagSOM, ses.FlagEOM} {
 			for _, mode := range []ses.Mode{ses.ModeRUD, ses.ModeROD, ses.ModeRUDI} {
 				s := newWalkTarget(t, func(g *ses.Region) { g.Key, g.Idempotent = 0, true })
@@ -595,7 +596,7 @@ func TestTargetRead(t *testing.T) {
 	y := d.DataReply()
 	require.NoError(t, y.Validate())
 	require.Equal(t, ses.Reply{
-		Form:          ses.FormResponseData,
+		Form:          pds.NextResponseData,
 		Response:      ses.Response{Verdict: ses.Verdict{Opcode: ses.ResponseWithData, ReturnCode: ses.RCOK}, MessageID: 1, JobID: 101, ModifiedLength: 16384},
 		ReadRequestID: 1, PayloadLength: 4096, MessageOffset: 4096,
 	}, y, "the reference provider finds the read by message_id alone: with 0 there each read of its own failed")
@@ -687,7 +688,7 @@ func TestIndexOfBothKinds(t *testing.T) {
 func TestTargetSmallFormUsesKeyZero(t *testing.T) {
 	s := newWalkTarget(t, func(r *ses.Region) { r.Key = 0 })
 	small := func(r *ses.Request, a *Arrival) {
-		r.Form, r.Flags, r.Key, r.MessageID, r.RequestLength = ses.FormSmall, r.Flags|flagsOnly, 0, 0, 4096
+		r.Form, r.Flags, r.Key, r.MessageID, r.RequestLength = pds.NextRequestSmall, r.Flags|flagsOnly, 0, 0, 4096
 	}
 	d := s.send(0, small)
 	require.Equal(t, ses.ActionPlace, d.Action)

@@ -4,6 +4,7 @@ package msg
 
 import (
 	"github.com/uetcc/uetcc/internal/step"
+	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
 )
 
@@ -114,7 +115,7 @@ func (t *Target) extentOf(r *ses.Request, payload int) (x extent, ok bool) {
 	case r.Flags.Has(flagsOnly):
 		x.n = all
 		return x, r.Opcode == ses.OpcodeRead || all <= t.mtu && (payload >= int(all) || r.Opcode.IsAtomic() && noPayload(r.Swap.Opcode))
-	case r.Form != ses.FormStandard || r.Opcode.IsAtomic() || r.Opcode == ses.OpcodeDatagramSend:
+	case r.Form != pds.NextRequestStd || r.Opcode.IsAtomic() || r.Opcode == ses.OpcodeDatagramSend:
 		return x, false
 	case r.Flags&ses.FlagSOM != 0:
 		x.n = uint32(payload)

@@ -36,7 +36,7 @@ func TestServiceTimeBeyondTheSample(t *testing.T) {
 				at := g.now
 				for _, w := range g.giveAll(g.send(g.a)) {
 					a := (*view.AckCC)(w.b)
-					a.SetNSCC(kept, a.CwndPend(), a.RcvdBytes(), a.OOOCount())
+					a.SetNSCC(kept, a[26], a.RcvdBytes(), a.OOOCount())
 					g.now = at + 12_800
 					if how == "short" && a.Plain() { // its caller asks
 						_, n := g.a.m.Fast().Exchange(g.now, []*view.AckCC{a}, new(AddrFrom(g.b.addr)), 0)

@@ -64,7 +64,7 @@ func (s *slow) pass() {
 }
 
 func (s *slow) arrive(w wire) {
-	if a := (*view.AckCC)(w.b); len(w.b) >= pds.AckCCLen && a.Type() == pds.TypeACKCC && a.Plain() {
+	if a := (*view.AckCC)(w.b); len(w.b) >= pds.AckCCLen && a.Plain() {
 		if _, n := s.a.m.Fast().Exchange(s.now, []*view.AckCC{a}, new(AddrFrom(s.b.addr)), 0); n != 0 {
 			s.ended += int(n)
 			s.a.drain()

@@ -55,12 +55,6 @@ func (v *AckCC) Plain() bool {
 
 func (v *AckCC) hasCredit() bool { return v[12]>>4 == byte(pds.CCCredit) }
 
-// Type returns the packet type.
-func (v *AckCC) Type() pds.Type { return pds.Type(v[0] >> 3) }
-
-// Next returns the type of the next header.
-func (v *AckCC) Next() pds.NextHdr { return pds.NextHdr(binary.BigEndian.Uint16(v[0:]) >> 7 & 0xf) }
-
 // Flags returns the flags of an ACK.
 //
 //uetcc:hot inlines nobounds
@@ -131,12 +125,6 @@ func (v *AckCC) Bitmap() uint64 { return binary.BigEndian.Uint64(v[16:]) }
 //
 //uetcc:hot inlines nobounds
 func (v *AckCC) ServiceTime() uint16 { return binary.BigEndian.Uint16(v[24:]) }
-
-// CwndPend returns the field of [pds.NSCCState].
-func (v *AckCC) CwndPend() uint8 { return v[26] & 0x7f }
-
-// Restore returns the field of [pds.NSCCState].
-func (v *AckCC) Restore() bool { return v[26]&0x80 != 0 }
 
 // Credit returns the credit of a state of [pds.CCCredit], 256 B units modulo 2^24.
 func (v *AckCC) Credit() uint32 { return binary.BigEndian.Uint32(v[24:]) >> 8 }

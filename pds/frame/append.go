@@ -9,7 +9,6 @@ import (
 
 	"github.com/uetcc/uetcc/internal/checksum"
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/ses"
 )
 
 // AppendTo appends the whole frame to b: Ethernet, IP, UDP or entropy header, the
@@ -28,7 +27,7 @@ func (f *Frame) AppendTo(b, payload []byte) []byte {
 	if cap(b)-at < len(plainHead{}) {
 		b = grow(b, plainLen+standardCCLen)
 	}
-	if f.Type == pds.TypeACKCC && f.Form == ses.FormNone { // the most frequent packet, of known length
+	if f.Type == pds.TypeACKCC && f.Form == pds.NextNone { // the most frequent packet, of known length
 		b = b[:at+len(plainHead{})]
 		h := (*plainHead)(b[at:])
 		f.putPlain((*[plainLen]byte)(h[:]), udpLen+pds.AckCCLen+len(payload))

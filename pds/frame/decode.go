@@ -48,7 +48,7 @@ func (ps *Parser) decode(h []byte, at int, p *Packet) error {
 			return nil
 		}
 	} else if v>>7 == ackCCNone {
-		p.Type, p.Form = pds.TypeACKCC, ses.FormNone
+		p.Type, p.Form = pds.TypeACKCC, pds.NextNone
 		p.place(at, pds.AckCCLen, 0, len(h))
 		p.Ack.Decode(h)
 		return nil
@@ -75,8 +75,8 @@ func isPlain(b []byte, at int) bool {
 //
 //uetcc:hot inlines
 func (p *Packet) standard(t pds.Type, at, n, end int) {
-	p.Type, p.Form = t, ses.FormStandard
-	p.Req.Type, p.Req.Next, p.Request.Form = t, pds.NextRequestStd, ses.FormStandard
+	p.Type, p.Form = t, pds.NextRequestStd
+	p.Req.Type, p.Req.Next, p.Request.Form = t, pds.NextRequestStd, pds.NextRequestStd
 	p.PDS, p.SES, p.Payload, p.End = at, at+n, at+n+ses.StandardLen, end
 }
 
@@ -99,14 +99,14 @@ func (ps *Parser) decodeAny(h []byte, at int, p *Packet) (err error) {
 	if len(h) < n || n == 0 {
 		return p.decodeOther(h, at)
 	}
-	form := ses.Form(v >> 7 & 0xf)
+	form := pds.NextHdr(v >> 7 & 0xf)
 	if l.forms>>form&1 == 0 {
-		form = ses.FormNone
+		form = pds.NextNone
 	}
 	if pds.Type(v>>11) == pds.TypeCP {
 		return p.decodeControl(h, at)
 	}
-	if form != ses.FormNone {
+	if form != pds.NextNone {
 		if m, err = p.decodeSES(form, h[n:]); err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (ps *Parser) decodeAny(h []byte, at int, p *Packet) (err error) {
 // decodeSES reads a semantic header of any form.
 //
 //uetcc:hot
-func (p *Packet) decodeSES(form ses.Form, b []byte) (int, error) {
+func (p *Packet) decodeSES(form pds.NextHdr, b []byte) (int, error) {
 	if form.IsRequest() {
 		return p.Request.Decode(form, b)
 	}
@@ -180,7 +180,7 @@ func (p *Packet) decodeControl(h []byte, at int) error {
 	if err != nil {
 		return err
 	}
-	p.Type, p.Form, p.Control = pds.TypeCP, ses.FormNone, c
+	p.Type, p.Form, p.Control = pds.TypeCP, pds.NextNone, c
 	p.place(at, n, 0, len(h))
 	return nil
 }
@@ -207,7 +207,7 @@ func (p *Packet) decodeTSS(h []byte, at int) error {
 	if len(h) < n+pds.TSSTagLen {
 		return pds.ErrTruncated
 	}
-	p.Type, p.Form, p.TSS = pds.TypeTSS, ses.FormNone, s
+	p.Type, p.Form, p.TSS = pds.TypeTSS, pds.NextNone, s
 	p.place(at, n, 0, len(h)-pds.TSSTagLen)
 	return nil
 }
@@ -223,7 +223,7 @@ func (p *Packet) decodeTrimmed(h []byte, at int) error {
 	if n == 0 || len(h) < n {
 		return pds.ErrTruncated
 	}
-	p.Type, p.Form = t, ses.FormNone
+	p.Type, p.Form = t, pds.NextNone
 	p.place(at, n, 0, len(h))
 	p.decodeRare(h)
 	return nil

@@ -102,7 +102,7 @@ func TestStraightLineKeepsWhatItDoesNotRead(t *testing.T) {
 	p.Ack.CACK, p.Reply.JobID, p.Request.Token.Target = 99, 98, 97
 	ack := Packet{Type: pds.TypeACKCC}
 	require.NoError(t, new(Parser).UDP(ack.AppendTo(nil), &p))
-	require.Equal(t, []any{pds.TypeACKCC, ses.FormNone, pds.PSN(0)}, []any{p.Type, p.Form, p.Ack.CACK})
+	require.Equal(t, []any{pds.TypeACKCC, pds.NextNone, pds.PSN(0)}, []any{p.Type, p.Form, p.Ack.CACK})
 	require.Equal(t, writePacket().Request.Standard, p.Request.Standard, "headers that are not meant hold what they held")
 	w := writePacket()
 	require.NoError(t, new(Parser).UDP(w.AppendTo(nil), &p))

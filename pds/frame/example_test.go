@@ -36,7 +36,7 @@ func ExampleParser() {
 func ExampleTrim() {
 	f := frame.Frame{TOS: pds.TOS(8, pds.ECNECT0)}
 	f.Src, f.Dst = netip.MustParseAddr("10.0.0.1").As16(), netip.MustParseAddr("10.0.0.2").As16()
-	f.Type, f.Form = pds.TypeRUDReq, ses.FormStandard
+	f.Type, f.Form = pds.TypeRUDReq, pds.NextRequestStd
 	f.Req = pds.Request{Type: f.Type, Next: pds.NextRequestStd, PSN: 336, SPDCID: 3, DPDCID: 4}
 	f.Request.Form, f.Request.Opcode = f.Form, ses.OpcodeWrite
 	whole := f.AppendTo(nil, make([]byte, 4096))

@@ -156,9 +156,9 @@ var ErrPayloadLength = errors.New("frame: payload_length exceeds the packet")
 // their own: a Parser sets all alike, and so must the caller of [Packet.AppendTo],
 // since the headers' own fields are written.
 type Packet struct {
-	Type    pds.Type // the valid PDS header below
-	Form    ses.Form // the valid semantic header; FormNone: neither Request nor Reply
-	Entropy uint16   // entropy header; [Parser.UDP] leaves Entropy to the caller, who knows the port
+	Type    pds.Type    // the valid PDS header below
+	Form    pds.NextHdr // the valid semantic header; NextNone: neither Request nor Reply
+	Entropy uint16      // entropy header; [Parser.UDP] leaves Entropy to the caller, who knows the port
 
 	PDS     int // offset of the PDS or TSS header in the parsed buffer
 	SES     int // offset of the semantic header; equals Payload without one
@@ -229,7 +229,7 @@ func (p *Packet) AppendTo(b []byte) []byte {
 		b = p.header().AppendTo(b)
 	}
 	switch {
-	case p.Form == ses.FormNone:
+	case p.Form == pds.NextNone:
 		return b
 	case p.Form.IsRequest():
 		return p.Request.AppendTo(b)

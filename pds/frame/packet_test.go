@@ -17,10 +17,10 @@ import (
 // writePacket is a RUD_CC_REQ with a standard write behind it.
 func writePacket() Packet {
 	return Packet{
-		Type: pds.TypeRUDCCReq, Form: ses.FormStandard, Entropy: 0x1234,
+		Type: pds.TypeRUDCCReq, Form: pds.NextRequestStd, Entropy: 0x1234,
 		Req: pds.Request{Type: pds.TypeRUDCCReq, Next: pds.NextRequestStd, ClearOffset: -1, PSN: 336, SPDCID: 0x4001, DPDCID: 0x4011,
 			CreditTarget: 16},
-		Request: ses.Request{Form: ses.FormStandard, Standard: ses.Standard{
+		Request: ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{
 			Common:    ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagSOM | ses.FlagEOM, JobID: 7},
 			MessageID: 3, Key: 0xacce5, RequestLength: 4}},
 	}
@@ -128,10 +128,10 @@ func TestParserTrimmed(t *testing.T) {
 	require.ErrorIs(t, ps.Trimmed(b[:15], &p), pds.ErrTruncated)
 	require.ErrorIs(t, ps.Trimmed([]byte{byte(pds.TypeTSS) << 3, 0, 0, 0}, &p), pds.ErrTruncated, "nothing of a sealed one can be read")
 
-	p = Packet{Type: pds.TypeACKCC, Form: ses.FormStandard} // of the packet before
+	p = Packet{Type: pds.TypeACKCC, Form: pds.NextRequestStd} // of the packet before
 	require.NoError(t, ps.Trimmed(b, &p))
 	require.Equal(t, h.Type, p.Type)
-	require.Equal(t, ses.FormNone, p.Form)
+	require.Equal(t, pds.NextNone, p.Form)
 	require.Equal(t, pds.PSN(336), p.Req.PSN)
 }
 

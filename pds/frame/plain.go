@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 
 	"github.com/uetcc/uetcc/pds"
-	"github.com/uetcc/uetcc/ses"
 )
 
 // plainLen is the length in front of the PDS header in a frame without tags and options.
@@ -45,7 +44,7 @@ func (ps *Parser) Ethernet(b []byte, f *Frame) error {
 		}
 	} else if v>>7 == ackCCNone && len(d) >= len(plainHead{}) {
 		f.plain(h, end)
-		f.Type, f.Form = pds.TypeACKCC, ses.FormNone
+		f.Type, f.Form = pds.TypeACKCC, pds.NextNone
 		f.PDS, f.SES, f.Payload, f.End = plainLen, plainLen+pds.AckCCLen, plainLen+pds.AckCCLen, end
 		f.Ack.Decode(h[plainLen:])
 		return nil

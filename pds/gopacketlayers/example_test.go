@@ -19,7 +19,7 @@ import (
 // brings it, with the first packet of a write.
 func Example() {
 	f := frame.Frame{Src: netip.MustParseAddr("10.0.0.1").As16(), Dst: netip.MustParseAddr("10.0.0.2").As16()}
-	f.Type, f.Form, f.Entropy = pds.TypeRUDReq, ses.FormStandard, 26063
+	f.Type, f.Form, f.Entropy = pds.TypeRUDReq, pds.NextRequestStd, 26063
 	f.Req = pds.Request{Type: f.Type, Next: pds.NextRequestStd, PSN: 0x12000, SPDCID: 0x4001, DPDCID: 0x8001}
 	f.Request.Form, f.Request.Opcode, f.Request.Flags = f.Form, ses.OpcodeWrite, ses.FlagSOM
 	captured := f.AppendTo(nil, []byte("data"))

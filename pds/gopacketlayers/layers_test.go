@@ -17,9 +17,9 @@ import (
 func writeFrame(native bool) *frame.Frame {
 	f := &frame.Frame{Native: native}
 	f.Src, f.Dst = [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 1}, [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: 2}
-	f.Entropy, f.Type, f.Form = 7, pds.TypeRUDReq, ses.FormStandard
+	f.Entropy, f.Type, f.Form = 7, pds.TypeRUDReq, pds.NextRequestStd
 	f.Req = pds.Request{Type: pds.TypeRUDReq, Next: pds.NextRequestStd, PSN: 336, SPDCID: 1, DPDCID: 2}
-	f.Request = ses.Request{Form: ses.FormStandard, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagSOM}}}
+	f.Request = ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{Opcode: ses.OpcodeWrite, Flags: ses.FlagSOM}}}
 	return f
 }
 

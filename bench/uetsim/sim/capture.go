@@ -112,7 +112,7 @@ func (c *capture) data(s *fabric.Seen, f *frame.Frame) (ok bool) {
 		dscp, f.Trimmed = codePoints.TrimmedLastHop, pds.NackTrimmedLastHop
 	}
 	f.TOS = pds.TOS(dscp, ecn)
-	f.Type, f.Form = pds.TypeRUDReq, ses.FormStandard
+	f.Type, f.Form = pds.TypeRUDReq, pds.NextRequestStd
 	f.Req = pds.Request{
 		Type: f.Type, Next: pds.NextRequestStd,
 		Flags: flags(s.Retx, pds.FlagRetx) | flags(s.AckRequest, pds.FlagAR),
@@ -151,7 +151,7 @@ func part(s *fabric.Seen) ses.Standard {
 // used, and with the default response of a PDS.
 func (c *capture) acknowledgement(s *fabric.Seen, f *frame.Frame) bool {
 	f.TOS = pds.TOS(codePoints.Control, pds.ECNNotECT)
-	f.Type, f.Form = pds.TypeACKCC, ses.FormResponse
+	f.Type, f.Form = pds.TypeACKCC, pds.NextResponse
 	cack := pds.PSN(s.CACK - 1)
 	offset, ok := pds.AckOffset(cack, pds.PSN(s.PSN))
 	base, inRange := pds.AckOffset(cack, pds.PSN(s.SACKBase))
