@@ -251,7 +251,7 @@ func rejected(c ses.ReturnCode) (helps string, kind error) {
 	case ses.RCHostPoisoned, ses.RCHostUnsuccessCmpl:
 		return "Endpoint.Fail and Endpoint.Refuse, of the peer or here", ErrRejected
 	case ses.RCOpViolation:
-		return "the MTU of both ends", ErrRejected
+		return "the MTU of both ends and, with RUDI, Idempotent of the peer's region", ErrRejected
 	case ses.RCUnsupportedOp, ses.RCAMOUnsupportedOp, ses.RCAMOUnsupportedDT:
 		return "the peer's Target.Profile, Target.AtomicOps and Target.AtomicTypes", ErrRejected
 	case ses.RCUnsupportedSize, ses.RCBadAddr, ses.RCPermViolation, ses.RCBadMKey:
