@@ -3,6 +3,7 @@
 package uetcc_test
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -296,5 +297,48 @@ func TestEndpointRUDIReadFromAfar(t *testing.T) {
 			n.read(ses.ModeRUDI, netMTU)
 		}
 		n.endWell(n.ends[0], 3)
+	}
+}
+
+// The RUDI packets of a dead peer hold nobody up. Before, ten writes to it had all places until they had timed out, and
+// with half of all packets lost, where few may be on their way, also those.
+func TestDeadPeerLeavesPlacesForRUDI(t *testing.T) {
+	for _, f := range []netFaults{{}, {loss: 0.3}} {
+		n := newNetwork(t, 1, f, 3, func(c *uetcc.Config) { c.PDS.MaxRTORetx = 5 })
+		a, b, c := n.ends[0], n.ends[1], n.ends[2]
+		n.cut[pdc.AddrFrom(c.addr)] = true
+		write := func(to *netEnd, length uint32) (took int64) {
+			cookie, began := uint64(len(a.local)+1), n.now
+			a.local[cookie] = make([]byte, length)
+			_, err := a.e.Write(n.now, &uetcc.Message{
+				To: uetcc.Destination{Address: to.addr, Job: 1}, Mode: ses.ModeRUDI, Key: 1, Length: length, Cookie: cookie,
+			})
+			require.NoError(t, err)
+			if to == c {
+				return 0
+			}
+			n.run(func() bool {
+				k := len(a.events) - 1
+				return k >= 0 && a.events[k].Cookie == cookie
+			})
+			return n.now - began
+		}
+		write(b, 256*netMTU)
+		for range 10 {
+			write(c, 256*netMTU)
+		}
+		all := int64(0)
+		for range 300 {
+			all += write(b, netMTU)
+			n.wait(100_000)
+		}
+		require.Less(t, all, int64(cmp.Or(f.loss*1000, 3.1)*ms), "%v", f)
+		n.run(func() bool { return len(a.events) == 311 })
+		for _, ev := range a.events {
+			if ev.Peer == c.addr || f.loss == 0 {
+				require.Equal(t, ev.Peer == b.addr, ev.Err() == nil, ev)
+			}
+		}
+		require.Zero(t, a.e.Usage().RUDI)
 	}
 }

@@ -31,6 +31,7 @@ type rudiPacket struct {
 	used   bool
 	queued bool // waits to be sent
 	sent   bool // at least once
+	away   bool // counts in rudiTable.away
 }
 
 // rudiTable holds the RUDI packets. A pkt_id is the place and a counter above: unique
@@ -42,13 +43,15 @@ type rudiTable struct {
 	free    uint16 // place + 1
 	live    int
 	queued  int
-	most    int   // packets that may wait for their response at a time
+	away    int   // packets sent that wait for their response, but for those sent again to a peer that does not answer
+	most    int   // most of them
 	answers int   // since most last grew
 	hand    int   // where the search for the next packet to send begins
 	nextDue int64 // nothing is due before
 	heard   [64]struct {
 		peer Addr
-		at   int64 // of the last response, plus 1
+		at   int64  // of the last response, plus 1
+		live uint16 // packets to peers of this place
 	}
 }
 
@@ -75,10 +78,20 @@ func (t *rudiTable) drop(p *rudiPacket) {
 	if p.queued {
 		t.queued--
 	}
+	t.back(p)
+	t.heard[t.hearer(p.peer)].live--
 	i := p.id & (1<<t.shift - 1)
 	*p = rudiPacket{next: t.free}
 	t.free = uint16(i + 1)
 	t.live--
+}
+
+// back notes that a packet is on its way no more.
+func (t *rudiTable) back(p *rudiPacket) {
+	if p.away {
+		p.away = false
+		t.away--
+	}
 }
 
 // RUDI has no window, and what a full queue has dropped, or a switch trimmed, would fill the queue again
@@ -132,10 +145,18 @@ func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uin
 		handle: pkt.Handle, id: t.count<<t.shift | i, size: pkt.Size, kind: pkt.Next, local: local, peer: peer,
 		used: true, queued: true, dueAt: now,
 	}
+	t.heard[t.hearer(peer)].live++
 	t.live++
 	t.queued++
 	m.wakeRUDI()
 	return p.id, nil
+}
+
+// HogsRUDI reports whether a peer that has not answered of late has as many RUDI packets outstanding as places are
+// free, or more. Those of a dead one end by time-out alone: were it given all places, others would wait as long.
+func (m *Manager) HogsRUDI(now int64, peer Addr) bool {
+	t := &m.rudi
+	return int(t.heard[t.hearer(peer)].live) >= len(t.pkt)-t.live && !t.hasHeard(peer, now-m.p.longestRTO())
 }
 
 // transmitRUDI sends a queued RUDI packet. With few packets the search goes through all. The search
@@ -143,7 +164,7 @@ func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uin
 // beginning the new packets would go before the old.
 func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 	t := &m.rudi
-	if t.queued == 0 || t.live-t.queued >= t.most {
+	if t.queued == 0 || t.away >= t.most {
 		return false
 	}
 	for range t.pkt {
@@ -163,6 +184,9 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 		}
 		*out = Out{Handle: p.handle, Peer: p.peer, Local: p.local, Size: int64(p.size), Retx: p.sent}
 		out.Header = len(h.AppendTo(buf[:0]))
+		if p.away = p.rtos == 0 || t.hasHeard(p.peer, now-m.p.longestRTO()); p.away {
+			t.away++
+		}
 		p.sent, p.queued = true, false
 		t.queued--
 		p.dueAt = deadline.After(now, spread(min(m.p.rto(p.rtos), m.p.longestRTO()), p.rtos, p.id))
@@ -212,6 +236,7 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			continue
 		}
 		t.lost(p.peer, since)
+		t.back(p)
 		p.rtos = min(p.rtos+1, rtosEver)
 		m.stats.RTOs++
 		p.queued = true
@@ -287,6 +312,7 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	if n.Code == pds.NackNoPDCAvail {
 		m.show(now, p.local, p.peer)
 	}
+	m.rudi.back(p)
 	p.nacks++
 	p.rtos = uint8(min(int(p.rtos), max(m.p.maxRTOs-1, 0))) // the peer answers, maybe later than the last time-out
 	p.queued = true
