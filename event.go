@@ -190,7 +190,11 @@ func (ev Event) String() string {
 	if ev.Received {
 		way = "from"
 	}
-	s := fmt.Sprintf("uetcc: message %s %v (cookie %#x): ", way, ev.Peer, ev.Cookie)
+	s := fmt.Sprintf("uetcc: message %s %v", way, ev.Peer)
+	if ev.Cookie != 0 {
+		s += fmt.Sprintf(" (cookie %#x)", ev.Cookie)
+	}
+	s += ": "
 	if ev.Outcome.Status == ses.StatusOK {
 		return s + fmt.Sprintf("%d bytes", ev.Outcome.Length)
 	}
