@@ -346,3 +346,22 @@ func TestDeadPeersLeavePlacesForRUDI(t *testing.T) {
 		require.Zero(t, a.e.Usage().RUDI)
 	}
 }
+
+// RUDI goes on once messages have failed whose packets the link did not take for longer than MessageTimeout. Before, such
+// packets counted as handed over for ever, and no RUDI message was sent any more.
+func TestRUDIGoesOnAfterTheLinkStood(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a := n.ends[0]
+	for range 8 {
+		n.write(ses.ModeRUDI, 64*netMTU)
+	}
+	for len(a.events) < 8 {
+		n.now += 500 * ms
+		require.Less(t, n.now, int64(100_000*ms))
+		a.e.Tick(n.now)
+		n.poll(a)
+	}
+	n.write(ses.ModeRUDI, netMTU)
+	n.run(func() bool { return len(a.events) == 9 })
+	require.NoError(t, a.events[8].Err())
+}

@@ -218,16 +218,20 @@ func (m *Manager) timeout(p *rudiPacket) int64 {
 }
 
 // FailRUDI gives up the RUDI packets whose handles have the upper half of handle: each fails with
-// c, as far as there is room for events.
-func (m *Manager) FailRUDI(handle uint64, c Cause) {
+// c, as far as there is room for events. The result is how many of them were never sent.
+func (m *Manager) FailRUDI(handle uint64, c Cause) (unsent int) {
 	for i := range m.rudi.pkt {
 		p := &m.rudi.pkt[i]
 		if p.used && p.handle>>32 == handle>>32 && m.mem.events.free() > 0 {
 			m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: c})
+			if !p.sent {
+				unsent++
+			}
 			m.rudi.drop(p)
 		}
 	}
 	m.wakeRUDI()
+	return unsent
 }
 
 // expire queues the packets whose response is overdue, or gives the packets up.
