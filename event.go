@@ -183,7 +183,11 @@ func (ev Event) String() string {
 	if ev.Received {
 		way = "from"
 	}
-	s := fmt.Sprintf("uetcc: message %s %v (cookie %#x): ", way, ev.Peer, ev.Cookie)
+	s := fmt.Sprintf("uetcc: message %s %v", way, ev.Peer)
+	if ev.Cookie != 0 {
+		s += fmt.Sprintf(" (cookie %#x)", ev.Cookie)
+	}
+	s += ": "
 	if ev.Outcome.Status == ses.StatusOK {
 		return s + fmt.Sprintf("%d bytes", ev.Outcome.Length)
 	}
@@ -244,7 +248,7 @@ func rejected(c ses.ReturnCode) (helps string, kind error) {
 	case ses.RCHostPoisoned, ses.RCHostUnsuccessCmpl:
 		return "Endpoint.Fail and Endpoint.Refuse, of the peer or here", ErrRejected
 	case ses.RCOpViolation:
-		return "the MTU of both ends", ErrRejected
+		return "the MTU of both ends and, with RUDI, Idempotent of the peer's region", ErrRejected
 	case ses.RCUnsupportedOp, ses.RCAMOUnsupportedOp, ses.RCAMOUnsupportedDT:
 		return "the peer's Target.Profile, Target.AtomicOps and Target.AtomicTypes", ErrRejected
 	case ses.RCUnsupportedSize, ses.RCBadAddr, ses.RCPermViolation, ses.RCBadMKey:

@@ -47,6 +47,7 @@ func TestEventsSayWhatToDo(t *testing.T) {
 		{pdsError(pdc.CauseClosed, 0), uetcc.ErrPeerGone, []string{"sent again"}},
 		{pdsError(pdc.CauseAborted, 0), uetcc.ErrAborted, nil},
 		{failed(ses.RCNoMatch), uetcc.ErrRejected, []string{"RC_NO_MATCH", "Backoff"}},
+		{failed(ses.RCOpViolation), uetcc.ErrRejected, []string{"RC_OP_VIOLATION", "MTU", "Idempotent"}},
 		{failed(ses.RCBadMKey), uetcc.ErrRejected, []string{"RC_BAD_MKEY", "region"}},
 		{failed(ses.RCCancelled), uetcc.ErrCancelled, nil},
 		{uetcc.Event{Outcome: ses.Outcome{Status: ses.StatusTruncated}}, uetcc.ErrTruncated, nil},

@@ -91,7 +91,7 @@ func (s *source) expire(now int64, rec *message) {
 	if p != 0 {
 		_ = s.pds.Fail(now, p, c)
 	} else {
-		s.pds.FailRUDI(uint64(h)<<32, c)
+		s.lead(s.flowOf(rec)).sent(s.pds.FailRUDI(uint64(h)<<32, c))
 	}
 	s.drain(now)
 }

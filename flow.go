@@ -3,6 +3,8 @@
 package uetcc
 
 import (
+	"errors"
+
 	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/msg"
 	"github.com/uetcc/uetcc/internal/pdc"
@@ -118,10 +120,14 @@ func (s *source) pump(now int64, f *flow) {
 	if f.parts == partsMixed {
 		s.part(now, f)
 	}
+	var first uint16
 	for s.lead(f).ahead < s.submitAhead && f.messages.Head != 0 {
 		rec := &s.messages[f.messages.Head-1]
 		alike := s.sender.Next(now, rec.handle, &s.tx)
 		if alike == 0 {
+			if s.turn(f, &first) {
+				continue
+			}
 			return
 		}
 		n := int(min(alike, uint32(s.submitAhead)))
@@ -134,6 +140,10 @@ func (s *source) pump(now int64, f *flow) {
 		case nil:
 		case pdc.ErrWindowFull, pdc.ErrRUDIFull:
 			return
+		case errTurn:
+			if !s.turn(f, &first) {
+				return
+			}
 		case pdc.ErrState, pdc.ErrUnknown: // an event is to come that fails them, with the cause
 			return
 		case pdc.ErrNoMemory:
@@ -146,6 +156,24 @@ func (s *source) pump(now int64, f *flow) {
 			s.failNext(now, rec, pdc.CauseClosed, 0)
 		}
 	}
+}
+
+// errTurn: the peer has enough RUDI packets for now.
+var errTurn = errors.New("uetcc: RUDI packets to other peers go first")
+
+// turn puts the first RUDI message, which cannot go on now, behind the others: they are in no order. False if first,
+// the message turned before all others or 0, has its turn again.
+func (s *source) turn(f *flow, first *uint16) bool {
+	i := f.messages.Head
+	if i == *first || s.messages[i-1].mode != ses.ModeRUDI {
+		return false
+	}
+	if *first == 0 {
+		*first = i
+	}
+	s.queued.Remove(&f.messages, i)
+	s.queued.Push(&f.messages, i)
+	return true
 }
 
 // submit hands n packets like e.tx to the manager, or as many as the manager takes. The error
@@ -162,6 +190,9 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 	p.AR = f.holds != 0
 	if rec.mode == ses.ModeRUDI {
 		n, p.Size = 1, uint16(pds.NominalSize(udpLen+pds.RUDILen+int(q.Header)+int(q.Length)))
+		if s.pds.HogsRUDI(now, rec.peer) {
+			return errTurn
+		}
 		if _, err = s.pds.SubmitRUDI(now, s.local, rec.peer, p); err != nil {
 			return err
 		}

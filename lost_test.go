@@ -3,6 +3,7 @@
 package uetcc_test
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -297,4 +298,70 @@ func TestEndpointRUDIReadFromAfar(t *testing.T) {
 		}
 		n.endWell(n.ends[0], 3)
 	}
+}
+
+// The RUDI packets of dead peers hold nobody up. Before, ten writes to one had all places until they had timed out, and
+// where many packets are lost, so that few may be on their way, also those.
+func TestDeadPeersLeavePlacesForRUDI(t *testing.T) {
+	for _, c := range []struct {
+		loss  float64
+		peers int
+		ends  int   // of those the others are dead from the start
+		all   int64 // ns: time of 300 writes to a live peer
+	}{{0, 200, 0, 3.1 * ms}, {0, 20, 20, 14 * ms}, {0.3, 4, 0, 420 * ms}} {
+		n := newNetwork(t, 1, netFaults{loss: c.loss}, 2+c.ends, func(c *uetcc.Config) { c.PDS.MaxRTORetx, c.Messages = 5, 512 })
+		a, b := n.ends[0], n.ends[1]
+		write := func(to netip.Addr, length uint32) (took int64) {
+			cookie, began := uint64(len(a.local)+1), n.now
+			a.local[cookie] = make([]byte, length)
+			_, err := a.e.Write(n.now, &uetcc.Message{
+				To: uetcc.Destination{Address: to, Job: 1}, Mode: ses.ModeRUDI, Key: 1, Length: length, Cookie: cookie,
+			})
+			require.NoError(t, err)
+			n.run(func() bool {
+				k := len(a.events) - 1
+				return to != b.addr || k >= 0 && a.events[k].Cookie == cookie
+			})
+			return n.now - began
+		}
+		write(b.addr, 256*netMTU)
+		messages := max(c.peers, 40)
+		for i := range messages {
+			write(netip.AddrFrom4([4]byte{10, 0, 0, byte(3 + i%c.peers)}), 512*netMTU)
+		}
+		n.wait(50_000)
+		for _, end := range n.ends[2:] {
+			n.cut[pdc.AddrFrom(end.addr)] = true
+		}
+		all := int64(0)
+		for range 300 {
+			all += write(b.addr, netMTU)
+			n.wait(100_000)
+		}
+		require.Less(t, all, c.all)
+		n.run(func() bool { return len(a.events) == messages+301 })
+		for _, ev := range a.events {
+			require.True(t, ev.Peer != b.addr || ev.Err() == nil || c.loss > 0, ev)
+		}
+		require.Zero(t, a.e.Usage().RUDI)
+	}
+}
+
+// RUDI goes on once messages have failed whose packets the link did not take for longer than MessageTimeout. Before, such
+// packets counted as handed over for ever, and no RUDI message was sent any more.
+func TestRUDIGoesOnAfterTheLinkStood(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	a := n.ends[0]
+	for range 8 {
+		n.write(ses.ModeRUDI, 64*netMTU)
+	}
+	for len(a.events) < 8 {
+		n.now += 500 * ms
+		require.Less(t, n.now, int64(100_000*ms))
+		a.e.Tick(n.now)
+		n.poll(a)
+	}
+	n.write(ses.ModeRUDI, netMTU)
+	n.run(func() bool { return len(a.events) == 9 })
+	require.NoError(t, a.events[8].Err())
 }

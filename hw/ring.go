@@ -132,7 +132,8 @@ type Event struct {
 	Port       uint8
 }
 
-// PCC returns the event for a [pcc] algorithm. Stamps must be in nanoseconds.
+// PCC returns the event for a [pcc] algorithm. Stamp, and the Words of an RTT event, must be in nanoseconds: with
+// a tick other than 1,000 ps pass them through [Clock.Extend] and [Clock.Nanoseconds] first.
 func (e *Event) PCC() pcc.Event {
 	return pcc.Event{
 		Type: e.Type, Subtype: e.Subtype, Flags: e.Flags, Time: e.Stamp,

@@ -134,6 +134,7 @@ func TestRefusals(t *testing.T) {
 		var e *node.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, b.Addr(), e.Peer)
+		require.NotContains(t, err.Error(), "cookie", "a number of the node's own, another each time")
 		t.Log(err)
 	}
 	b.Withdraw(r)

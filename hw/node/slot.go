@@ -286,6 +286,7 @@ func (s *shard) poll(now int64) {
 
 // complete ends the operation of a slot as an event says.
 func (s *shard) complete(x *slot, ev *uetcc.Event) {
+	i := uint32(ev.Cookie)
 	if op := x.op; op != nil && op.Kind == OpSend && unmatched(ev) {
 		op.gen = 0
 		s.stalled = append(s.stalled, op) // from the start, since a peer that has begun again remembers no send
@@ -296,7 +297,7 @@ func (s *shard) complete(x *slot, ev *uetcc.Event) {
 		case op.Kind == OpRead:
 			op.N = int(ev.Outcome.Length)
 		}
-		ev.Peer = op.Peer.Addr() // not the endpoint's number
+		ev.Peer, ev.Cookie = op.Peer.Addr(), 0 // not the endpoint's number, nor ours
 		err := ev.Err()
 		if op.Kind == OpSend && ev.Outcome.Code == ses.RCHostUnsuccessCmpl {
 			err = fmt.Errorf("%w by the receiver", uetcc.ErrCancelled)
@@ -306,7 +307,7 @@ func (s *shard) complete(x *slot, ev *uetcc.Event) {
 		}
 		s.finish(x, err)
 	}
-	s.vacate(uint32(ev.Cookie))
+	s.vacate(i)
 }
 
 // unmatched reports whether a send has ended for want of a Recv: none came for too long, or the peer

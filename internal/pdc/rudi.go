@@ -31,6 +31,8 @@ type rudiPacket struct {
 	used   bool
 	queued bool // waits to be sent
 	sent   bool // at least once
+	away   bool // counts in rudiTable.away
+	vain   bool // has timed out, with no response of its peer meanwhile
 }
 
 // rudiTable holds the RUDI packets. A pkt_id is the place and a counter above: unique
@@ -42,19 +44,28 @@ type rudiTable struct {
 	free    uint16 // place + 1
 	live    int
 	queued  int
-	most    int   // packets that may wait for their response at a time
+	away    int   // packets sent that wait for their response, but for those sent again to a peer that does not answer
+	most    int   // most of them
 	answers int   // since most last grew
 	hand    int   // where the search for the next packet to send begins
 	nextDue int64 // nothing is due before
-	heard   [64]struct {
-		peer Addr
-		at   int64 // of the last response, plus 1
-	}
+	peers   []rudiPeer
 }
+
+// A rudiPeer is what is known of a peer with RUDI packets, in the place of a hash of its address: peers share places.
+type rudiPeer struct {
+	peer Addr   // the last that has answered
+	at   int64  // of its last response, plus 1
+	live uint16 // packets to all peers of the place
+}
+
+// rudiPeers is how many places there are, a power of two: with few a live peer shares one with a dead one too often.
+const rudiPeers = 1024
 
 func (t *rudiTable) init(n int, start uint32) {
 	t.pkt = make([]rudiPacket, n)
 	t.shift = uint(bits.Len(uint(n - 1)))
+	t.peers = make([]rudiPeer, rudiPeers)
 	t.count, t.nextDue, t.most = start, never, n
 	for i := n - 1; i >= 0; i-- {
 		t.pkt[i].next = t.free
@@ -75,10 +86,20 @@ func (t *rudiTable) drop(p *rudiPacket) {
 	if p.queued {
 		t.queued--
 	}
+	t.back(p)
+	t.place(p.peer).live--
 	i := p.id & (1<<t.shift - 1)
 	*p = rudiPacket{next: t.free}
 	t.free = uint16(i + 1)
 	t.live--
+}
+
+// back notes that a packet is on its way no more.
+func (t *rudiTable) back(p *rudiPacket) {
+	if p.away {
+		p.away = false
+		t.away--
+	}
 }
 
 // RUDI has no window, and what a full queue has dropped, or a switch trimmed, would fill the queue again
@@ -89,30 +110,27 @@ const (
 	rudiMore  = 4
 )
 
-// lost notes that a packet was lost on the way to or from a peer, if that has answered since.
-func (t *rudiTable) lost(peer Addr, since int64) {
-	if t.hasHeard(peer, since) {
-		t.most = max(t.most-1, min(rudiLeast, len(t.pkt)))
-	}
-}
+// lost notes that a packet was lost on the way to or from a peer that answers.
+func (t *rudiTable) lost() { t.most = max(t.most-1, min(rudiLeast, len(t.pkt))) }
 
 // answered notes a response.
 func (t *rudiTable) answered(now int64, peer Addr) {
 	if t.answers++; t.answers >= rudiMore {
 		t.most, t.answers = min(t.most+1, len(t.pkt)), 0
 	}
-	h := &t.heard[t.hearer(peer)]
+	h := t.place(peer)
 	h.peer, h.at = peer, now+1
 }
 
 // hasHeard reports whether a peer has answered since, as far as known: peers share places.
 func (t *rudiTable) hasHeard(peer Addr, since int64) bool {
-	h := &t.heard[t.hearer(peer)]
+	h := t.place(peer)
 	return h.peer == peer && h.at > since
 }
 
-func (t *rudiTable) hearer(peer Addr) uint64 {
-	return splitmix.Mix(peer.Hi^bits.RotateLeft64(peer.Lo, 32)) % uint64(len(t.heard))
+// place is that of a peer.
+func (t *rudiTable) place(peer Addr) *rudiPeer {
+	return &t.peers[splitmix.Mix(peer.Hi^bits.RotateLeft64(peer.Lo, 32))%rudiPeers]
 }
 
 // SubmitRUDI queues a RUDI packet to a peer: sent until a response comes. The
@@ -132,10 +150,28 @@ func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uin
 		handle: pkt.Handle, id: t.count<<t.shift | i, size: pkt.Size, kind: pkt.Next, local: local, peer: peer,
 		used: true, queued: true, dueAt: now,
 	}
+	t.place(peer).live++
 	t.live++
 	t.queued++
 	m.wakeRUDI()
 	return p.id, nil
+}
+
+// HogsRUDI reports whether a peer has enough RUDI packets outstanding: the last places are for others, first for
+// peers that have answered of late and have none outstanding. Those of a dead peer end by time-out alone, and if dead
+// peers had all places live ones would wait as long.
+func (m *Manager) HogsRUDI(now int64, peer Addr) bool {
+	t := &m.rudi
+	left := len(t.pkt) / 16
+	switch answers, live := t.hasHeard(peer, now-m.p.longestRTO()), t.place(peer).live; {
+	case answers && live == 0:
+		left = 0
+	case answers:
+		left *= 2
+	case live > 0:
+		left *= 4
+	}
+	return len(t.pkt)-t.live <= left
 }
 
 // transmitRUDI sends a queued RUDI packet. With few packets the search goes through all. The search
@@ -143,7 +179,7 @@ func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uin
 // beginning the new packets would go before the old.
 func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 	t := &m.rudi
-	if t.queued == 0 || t.live-t.queued >= t.most {
+	if t.queued == 0 || t.away >= t.most {
 		return false
 	}
 	for range t.pkt {
@@ -163,9 +199,12 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 		}
 		*out = Out{Handle: p.handle, Peer: p.peer, Local: p.local, Size: int64(p.size), Retx: p.sent}
 		out.Header = len(h.AppendTo(buf[:0]))
+		if p.away = !p.vain; p.away {
+			t.away++
+		}
 		p.sent, p.queued = true, false
 		t.queued--
-		p.dueAt = deadline.After(now, spread(min(m.p.rto(p.rtos), m.p.longestRTO()), p.rtos, p.id))
+		p.dueAt = deadline.After(now, m.timeout(p))
 		t.nextDue = min(t.nextDue, p.dueAt)
 		m.life.arm(now)
 		return true
@@ -173,17 +212,26 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 	return false
 }
 
+// timeout is how long a response to p is waited for.
+func (m *Manager) timeout(p *rudiPacket) int64 {
+	return spread(min(m.p.rto(p.rtos), m.p.longestRTO()), p.rtos, p.id)
+}
+
 // FailRUDI gives up the RUDI packets whose handles have the upper half of handle: each fails with
-// c, as far as there is room for events.
-func (m *Manager) FailRUDI(handle uint64, c Cause) {
+// c, as far as there is room for events. The result is how many of them were never sent.
+func (m *Manager) FailRUDI(handle uint64, c Cause) (unsent int) {
 	for i := range m.rudi.pkt {
 		p := &m.rudi.pkt[i]
 		if p.used && p.handle>>32 == handle>>32 && m.mem.events.free() > 0 {
 			m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: c})
+			if !p.sent {
+				unsent++
+			}
 			m.rudi.drop(p)
 		}
 	}
 	m.wakeRUDI()
+	return unsent
 }
 
 // expire queues the packets whose response is overdue, or gives the packets up.
@@ -211,7 +259,10 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			t.drop(p)
 			continue
 		}
-		t.lost(p.peer, since)
+		if p.vain = !t.hasHeard(p.peer, p.dueAt-m.timeout(p)); !p.vain {
+			t.lost()
+		}
+		t.back(p)
 		p.rtos = min(p.rtos+1, rtosEver)
 		m.stats.RTOs++
 		p.queued = true
@@ -287,12 +338,14 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 	if n.Code == pds.NackNoPDCAvail {
 		m.show(now, p.local, p.peer)
 	}
+	m.rudi.back(p)
+	p.vain = false
 	p.nacks++
 	p.rtos = uint8(min(int(p.rtos), max(m.p.maxRTOs-1, 0))) // the peer answers, maybe later than the last time-out
 	p.queued = true
 	m.rudi.queued++
 	if p.dueAt = now; n.Code.IsTrimmed() {
-		m.rudi.lost(p.peer, now-m.p.longestRTO())
+		m.rudi.lost()
 	} else {
 		p.dueAt = deadline.After(now, pause)
 		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)

@@ -123,7 +123,7 @@ func (s *Sender) TimeUntilSend(congestion.ByteCount) time.Time { return time.Tim
 // HasPacingBudget is always true.
 func (s *Sender) HasPacingBudget(time.Time) bool { return true }
 
-// InSlowStart is never true: the window starts full.
+// InSlowStart is never true: the window knows no such phase.
 func (s *Sender) InSlowStart() bool { return false }
 
 // InRecovery is never true.
