@@ -78,6 +78,27 @@ func TestFaultL1LostResponsesAreAskedForTogether(t *testing.T) {
 	}
 }
 
+// A packet that has arrived is asked about also if the missing packet comes after its time-out, late, and is not sent again:
+// the PDC had no timer then, and never ended.
+func TestFaultL1QuestionAfterALatePacket(t *testing.T) {
+	g := established(t, pairConfig{})
+	g.submit(1, 3)
+	ws := g.send(g.a)
+	g.give(ws[1]) // what is said of this one alone is lost
+	g.b.reply = guaranteed
+	g.giveAll(g.giveAll(ws[2:]))
+	g.wait(1_100_000)
+	g.giveAll(g.giveAll(ws[:1]))
+	require.ElementsMatch(t, []uint64{1, 3}, g.a.take(EventResponse, EventImplicit))
+	for i := range 10 {
+		g.wait(1_000_000)
+		if answers := g.giveAll(g.send(g.a)); i != 0 { // to the CLEAR_CMD, and the target's own questions: lost
+			g.giveAll(answers)
+		}
+	}
+	require.Equal(t, []uint64{2}, g.a.take(EventResponse, EventImplicit))
+}
+
 // A peer never heard has granted no credit yet: the first packet that is lost is sent again from
 // the credit that a source begins with.
 func TestFaultL1FirstPacketLostUnderCredit(t *testing.T) {

@@ -246,7 +246,9 @@ func (rec *recovery) timeouts(now int64, p *PDC) bool {
 		pkt := rec.mem.record(r, i)
 		if pkt.rtos == 0 && p.tx.hasArrived(rec.mem, off) && !p.tx.hasArrived(rec.mem, p.tx.base) {
 			pkt.rtos = 1 // the answer comes once the missing packet has arrived: no question yet
-			rec.mem.postpone(r, i, deadline.After(now, p.tx.backoff(rec.p, rec.mem, 1)))
+			due := deadline.After(now, p.tx.backoff(rec.p, rec.mem, 1))
+			rec.mem.postpone(r, i, due)
+			p.tx.rtoAt = min(p.tx.rtoAt, due) // the missing packet may come, late, and not be sent again
 			continue
 		}
 		most := rec.source.maxRTOs(p)
