@@ -133,6 +133,7 @@ func (c *Context) onACK(p *Params, now int64, a *Ack) {
 	}
 	if c.steers(p) {
 		c.window.OnACK(&p.nscc, now, a.Ack)
+		c.reach(p, c.window.BaseRTT())
 	} else {
 		c.pass(p, a.Bytes, a.RTT)
 	}
@@ -215,13 +216,15 @@ func (c *Context) steers(p *Params) bool { return p.window && c.mode != ModeOff 
 func (c *Context) pass(p *Params, n, rtt int64) {
 	c.window.OnSend(-n)
 	if p.reaches && rtt > 0 {
-		c.measure(p, rtt)
+		c.window.SampleBase(&p.nscc, rtt)
+		c.reach(p, rtt)
 	}
 }
 
-// measure takes a sample of the base round trip, and of what the path has room for.
-func (c *Context) measure(p *Params, rtt int64) {
-	c.window.SampleBase(&p.nscc, rtt)
+// reach tells the credit of a round trip, where the configured one is a guess.
+//
+//uetcc:hot inlines nobounds
+func (c *Context) reach(p *Params, rtt int64) {
 	if p.reaches {
 		c.credit.Reach(&p.rccc, rtt)
 	}
@@ -241,7 +244,8 @@ const probeSize = 64
 // not lower the base round trip at all.)
 func (c *Context) OnProbe(p *Params, now, rtt int64) {
 	if rtt > 0 {
-		c.measure(p, rtt+p.probeLacks)
+		c.window.SampleBase(&p.nscc, rtt+p.probeLacks)
+		c.reach(p, rtt+p.probeLacks)
 	}
 	c.evaluate(p, now)
 }

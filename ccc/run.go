@@ -231,6 +231,7 @@ func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
 	}
 	if c.steers(p) {
 		c.window.OnPlainACK(&p.nscc, now, news)
+		c.reach(p, c.window.BaseRTT())
 	} else {
 		c.pass(p, news.Bytes(), news.Ack().RTT)
 	}
