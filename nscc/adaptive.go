@@ -34,6 +34,7 @@ const (
 	adaptiveTree   = 6       // links of a fat tree of three tiers
 	adaptiveDoubt  = 4       // the base / adaptiveDoubt is a good part
 	adaptiveLate   = 8       // the base / adaptiveLate, and a burst, is a delay by a queue
+	adaptiveEdge   = 16      // the target / adaptiveEdge below the target proves no base: told just half, all samples come there
 	adaptiveStray  = 4       // packets may be late on their own, and one for so many in time
 	adaptiveAlike  = 32      // the base / adaptiveAlike, and a packet, is no difference,
 	adaptiveSure   = 3       // and where queues mark so many round trips without one prove as much as adaptiveRounds
@@ -308,7 +309,7 @@ func (w *Window) learn(p *Params, now, rtt, unsure int64) {
 			w.rough = 0 // time-outs knew nothing of the path
 		}
 	case w.run == seeking: // see seek
-	case rtt+unsure < w.base+w.targetAdaptive(p):
+	case rtt+unsure < w.base+w.targetAdaptive(p)*(adaptiveEdge-1)/adaptiveEdge:
 		w.lastAdjust, w.lastSample = w.trusts(p, now), rtt
 	case first || w.cwnd > 2*p.mtu && rtt >= w.base+w.targetAdaptive(p): // the search begins
 		w.lastAdjust, w.lastSample = max(w.lastAdjust, now), rtt
