@@ -105,7 +105,7 @@ func (rec *recovery) react(now int64, p *PDC, n *pds.Nack) error {
 	case NackRetx:
 		if n.Code == pds.NackPSNOORWindow {
 			p.tx.outOfRange(off)
-			if !p.tx.inPeerWindow(off) {
+			if !p.tx.inPeerWindow(off) { // nor does the peer take what is behind: all goes again with the window
 				rec.source.rewind(now, p, p.tx.cack+uint32(p.tx.limit), now, n)
 				rec.source.wakeAt(now, p)
 				return nil
@@ -161,7 +161,7 @@ func (rec *recovery) nackRetx(now int64, p *PDC, off uint32, n *pds.Nack) error 
 	switch {
 	case n.Code == pds.NackPktNotRcvd || n.Code == pds.NackACKWithData:
 		return rec.nackForget(now, p, off, n)
-	case n.Code.IsTrimmed() || n.Code == pds.NackRcvrInferLoss, !p.tx.inPeerWindow(off): // goes when the window is there
+	case n.Code.IsTrimmed() || n.Code == pds.NackRcvrInferLoss:
 		at = now
 	}
 	if pkt.sends > karn.First && n.Flags&pds.FlagRetx == 0 {

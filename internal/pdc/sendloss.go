@@ -281,11 +281,9 @@ func (w *sendWindow) arrivedTo(m *memory) (end uint32) {
 // outOfRange learns from the refusal of the packet at off (PSN_OOR_WINDOW) the most PSNs
 // tracked by the peer, when no ACK_CC has told: fewer than from CACK to off. Units are 128
 // PSNs, as in an mpr. Otherwise too wide a window is sent, refused and sent again from the
-// middle on. The result is whether the window is smaller now.
-func (w *sendWindow) outOfRange(off uint32) bool {
-	was := w.limit
+// middle on.
+func (w *sendWindow) outOfRange(off uint32) {
 	if w.limitAt == 0 {
-		w.limit = uint16(min(uint32(was), max((off-w.cack)/mprUnit*mprUnit, mprUnit)))
+		w.limit = uint16(min(uint32(w.limit), max((off-w.cack)/mprUnit*mprUnit, mprUnit)))
 	}
-	return w.limit < was
 }
