@@ -73,6 +73,7 @@ type source struct {
 	answers     answers            // reads and atomics being answered
 	events      completions        // for Poll
 	pause       pause
+	want        [16]pdc.Addr       // see wanting
 	fetching    list.Links[uint16] // in flow.fetches
 	reading     list.Links[uint16] // in flow.readers
 	tx          msg.TxReq

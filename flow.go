@@ -35,11 +35,10 @@ type flow struct {
 	sender   rccc.Handle // whose credit we schedule; 0: none
 	// By entry, in source.fetching and source.reading: whom the end of the PDC concerns, without a search
 	// of all messages.
-	fetches  list.List[uint16] // messages of ours that wait for their peer, see msgFetch
-	readers  list.List[uint16] // rendezvous sends of ours that the peer reads on this PDC
-	holds    uint16            // messages of ours that were sent and whose data comes in an acknowledgement
-	unserved bool              // the peer has asked for credit, which nobody gives here
-	parts    parts             // of its messages
+	fetches list.List[uint16] // messages of ours that wait for their peer, see msgFetch
+	readers list.List[uint16] // rendezvous sends of ours that the peer reads on this PDC
+	holds   uint16            // messages of ours that were sent and whose data comes in an acknowledgement
+	parts   parts             // of its messages
 }
 
 // waiting reports whether packets of f wait to be handed over.
@@ -238,6 +237,7 @@ func (s *source) packet() pdc.Packet {
 func (s *source) failNext(now int64, rec *message, c pdc.Cause, n pds.NackCode) {
 	h, p := rec.handle, s.tx.Packet
 	_ = s.sender.Handed(h, 1)
+	c = s.causeOf(rec.peer, c)
 	rec.blame(c, n)
 	var ev msg.Event
 	if s.sender.Error(now, p, uint8(c), &ev) == nil {
@@ -276,7 +276,7 @@ func (s *source) giveUp(now int64, all list.Links[uint16], l *list.List[uint16],
 	for l.Head != 0 {
 		rec := &s.messages[l.Head-1]
 		all.Remove(l, l.Head)
-		rec.blame(c, n)
+		rec.blame(s.causeOf(rec.peer, c), n)
 		_ = s.cancel(now, rec.handle)
 	}
 }

@@ -263,3 +263,19 @@ func TestFirstMessageToAPeerThatHasBegunAgain(t *testing.T) {
 		}
 	}
 }
+
+// So where the peer asks on a PDC of its own, for reading a rendezvous send, and ends all PDCs: the send fails for want of like
+// settings, and not because the peer has gone.
+func TestUnlikeControlOfARendezvous(t *testing.T) {
+	i := 0
+	s := newTwoSided(t, 1, netFaults{}, func(cfg *uetcc.Config) {
+		patient(cfg)
+		cfg.CC.Control, i = []ccc.Control{ccc.ControlNSCC, ccc.ControlRCCC}[i], i+1
+		cfg.CC.RCCC.InitialCredit = 512
+	})
+	const length = 40 * netMTU
+	s.postTag(s.b, 0, length, 1, 9)
+	s.rendezvous(fill(length, 5), length, netMTU, 1)
+	s.run(func() bool { return len(s.a.events) == 1 })
+	require.Equal(t, pdc.CauseNoCredit, s.a.events[0].Cause)
+}

@@ -63,7 +63,7 @@ func (s *source) outcome(now int64, p msg.PacketHandle, ev *pdc.Event) {
 	if ev.Kind == pdc.EventError {
 		rec := s.message(p.Message())
 		if rec.handle == p.Message() {
-			rec.blame(s.causeOf(ev), ev.Nack)
+			rec.blame(s.causeOf(rec.peer, ev.Cause), ev.Nack)
 		}
 		if ev.Cause == pdc.CauseNack && ev.Nack.IsShortage() {
 			err = s.sender.Refused(now, p, uint8(ev.Cause), &news)
@@ -78,14 +78,17 @@ func (s *source) outcome(now int64, p msg.PacketHandle, ev *pdc.Event) {
 	}
 }
 
-// causeOf is the cause in an event: a peer that has gone after it asked for credit in vain had data waiting.
-func (s *source) causeOf(ev *pdc.Event) pdc.Cause {
-	c, f := ev.Cause, &s.flows[ev.PDC.ID()]
-	if f.pdc == ev.PDC && f.unserved && (c == pdc.Cause(pds.NackInvDPDCID) || c == pdc.Cause(pds.NackClosingInErr)) {
+// causeOf is the cause of a failure: a peer that has gone after it asked for credit in vain, on whichever PDC, had data
+// or requests waiting.
+func (s *source) causeOf(peer pdc.Addr, c pdc.Cause) pdc.Cause {
+	if (c == pdc.Cause(pds.NackInvDPDCID) || c == pdc.Cause(pds.NackClosingInErr)) && *s.wanting(peer) == peer {
 		return pdc.CauseNoCredit
 	}
 	return c
 }
+
+// wanting is the place of a peer among those that have asked for credit, which nobody gives here: the last of each hash.
+func (s *source) wanting(peer pdc.Addr) *pdc.Addr { return &s.want[peer.Lo%uint64(len(s.want))] }
 
 // refill goes on with a flow without room in the window before, or whose next message stood
 // behind a failed message. Flows waiting for memory get memory in turn, see feed.
@@ -122,7 +125,7 @@ func (s *source) unserved(now int64, h ses.Handle, c pdc.Cause) {
 
 // abandon fails the queue of an ended PDC.
 func (s *source) abandon(now int64, ev *pdc.Event) {
-	h, c := ev.PDC, s.causeOf(ev)
+	h, c := ev.PDC, ev.Cause
 	s.creditClosed(h)
 	f := &s.flows[h.ID()]
 	if f.pdc == h {

@@ -242,8 +242,8 @@ func (x *receiver) receiveGeneral(now int64, in, reply *Datagram, r *Received) {
 	case pdc.VerdictDatagram:
 		x.judge(now, in.Packet, ses.ModeUUD, r)
 	case pdc.VerdictDone:
-		if f := &x.source.flows[x.res.ID.PDC.ID()]; x.credit == nil && x.res.Demand.Valid && f.pdc == x.res.ID.PDC {
-			f.unserved = true
+		if x.credit == nil && x.res.Demand.Valid {
+			*x.source.wanting(in.Src) = in.Src
 		}
 		x.refused(now)
 	}
