@@ -19,7 +19,7 @@ const MaxRange = 255 * 128
 // codes, by the reaction: a lost packet (TRIMMED, RCVR_INFER_LOSS, PKT_NOT_RCVD) goes at once, an
 // initiator without a PDC at the target (NO_PDC_AVAIL and the like) waits twice as long each
 // time, all other packets wait NACK_Retx_Time, but requests for data refused for want of memory only
-// until an answer shows that there is room.
+// until an answer shows that there is room, and packets out of the peer's range until the range is there.
 //
 // Two parts of 1.0.3 public by name only are not here: Syn_Retx_Safety_Time, which follows from the
 // quarantine of [TableConfig], see MaxRTORetx, and the negotiation of congestion control on a PDC (on_off). Both
