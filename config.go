@@ -75,7 +75,10 @@ type Config struct {
 	PDCs    pdc.TableConfig
 	Memory  pdc.MemoryConfig
 	Waiting int // most messages waiting for a PDC of each pool, up to 65,535 (default 64)
-	RUDI    int // most RUDI packets outstanding, up to 65,535 (default 256); fewer are on their way where many are lost, and to one peer: at most 7 of 8, and 3 of 4 before it answers
+
+	// RUDI is the most RUDI packets outstanding, up to 65,535 (default 256). Fewer are on their way where many are
+	// lost, and to one peer: at most 7 of 8, and 3 of 4 before the peer answers.
+	RUDI int
 
 	// Contexts is the most congestion control contexts for messages, one for each peer and traffic
 	// class with PDCs, up to 65,535 (default 256); answers have one more. A message to a further

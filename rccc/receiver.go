@@ -275,7 +275,7 @@ func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool 
 		s.spent, s.spentAt = s.cum, now
 	}
 	s.seen = now
-	if ahead := r.maxAhead << (s.reach & 31); target > s.spent+ahead {
+	if ahead := r.ahead(s); target > s.spent+ahead {
 		target = s.spent + ahead
 		if a != ArrivalRequest && s.cum-s.grown > ahead && s.reach < r.most {
 			s.reach, s.grown = s.reach+1, s.cum
@@ -296,10 +296,13 @@ func (r *Receiver) OnArrival(h Handle, now int64, a Arrival, target int64) bool 
 // Ahead returns how far the target of the sender named h may be above or below its credit in use, in bytes.
 func (r *Receiver) Ahead(h Handle) int64 {
 	if s := r.t.find(h); s != nil {
-		return r.maxAhead << s.reach
+		return r.ahead(s)
 	}
 	return r.maxAhead
 }
+
+// ahead is how far a target of s may run ahead of the credit in use.
+func (r *Receiver) ahead(s *sender) int64 { return r.maxAhead << (s.reach & 31) }
 
 // Credit returns the cumulative credit of the sender named h, in bytes, and false when gone.
 func (r *Receiver) Credit(h Handle) (cum int64, ok bool) {

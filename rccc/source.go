@@ -4,7 +4,6 @@ package rccc
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/deadline"
 )
@@ -72,8 +71,9 @@ func (s *Source) Init(p *Params) {
 // for as many times the credit, in powers of two, up to 2^29 bytes. A destination follows as the credit is used. For
 // a path whose round trip is a guess: a peer can answer late.
 func (s *Source) Reach(p *Params, rtt int64) {
-	n := min(uint8(bits.Len64(uint64(max(rtt-1, 0)/p.rtt))), p.mostReach)
-	s.is = s.is&(reachUnit-1) | sourceFlags(max(n, s.is.reach()))*reachUnit
+	for n := s.is.reach(); n < p.mostReach && (rtt-1)>>n >= p.rtt; n++ { // rtt > p.rtt<<n
+		s.is += reachUnit
+	}
 }
 
 // CanSend reports whether a packet may leave, of any size.

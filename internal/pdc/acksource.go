@@ -209,13 +209,13 @@ func (rec *recovery) asked(now int64, p *PDC, h *pds.AckCC) {
 // clearParts is how many CLEAR_CMD at most leave in a round trip of a PDC that has nothing else to send.
 const clearParts = 8
 
-// awaitsClear reports whether the rest of what p has sent waits for a CLEAR alone: the peer holds CACK below
-// a response that has been seen here, so nobody knows whether what was sent behind is done, and no request is
-// left to carry CLEAR_tx, of which no CLEAR_CMD has told. At 800 Gb/s and 3 us writes behind an atomic ended
-// 350 us after the atomic, at PDS_Clear_Time.
+// awaitsClear reports whether the rest of what p has to do waits for a CLEAR alone: the peer holds CACK below
+// a response that has been seen here, so nobody knows whether what was sent behind is done, and no request may
+// go that would carry CLEAR_tx, of which no CLEAR_CMD has told: none is left, or the window is full. At 800 Gb/s and
+// 3 us writes behind an atomic ended 350 us after the atomic, at PDS_Clear_Time.
 func (p *PDC) awaitsClear() bool {
 	w := &p.tx
-	return int32(w.base-w.cack) > 0 && (w.next == w.tail && w.outstanding() || w.next != w.tail && !w.inPeerWindow(w.next)) && w.ClearPSN() != p.cleared
+	return int32(w.base-w.cack) > 0 && !w.done() && !w.mayStart() && w.ClearPSN() != p.cleared
 }
 
 // clearSoon makes the peer hear CLEAR_tx within a time, PDS_Clear_Time at most: in a CLEAR_CMD, unless a

@@ -102,7 +102,7 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 		m.aim(p)
 	}
 	end := m.source.sentRun(now, p, &m.run)
-	if end || p.tx.next == p.tx.tail || goesOn(m.run.Held) != (m.sched.data.len() != 0) || !p.is(flagOnData) { // else p waits in place
+	if end || p.tx.next == p.tx.tail || goesOn(m.run.Held) != (m.sched.data.len() != 0) || !p.is(flagOnData) { // else p is where it waits: among the turns if it goes on, at its context if not
 		*m.cc.Waiters(p.cc) = ccc.Waiters{}
 		m.sched.data.head = m.sched.data.tail
 		p.flags &^= flagOnData

@@ -243,6 +243,13 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o over
 // of 3,000 atomics, 1 % of whose packets were lost, one response came back in each silence.
 func (s *source) askForResponses(now int64, p *PDC, before int64, answer bool) {
 	w := &p.tx
+	late := func(off uint32) bool {
+		pkt := w.packet(s.mem, off)
+		return pkt.sentAt < before && (answer || pkt.sends != karn.More)
+	}
+	if !late(w.base) { // nor are those behind, mostly
+		return
+	}
 	end := w.base + 1
 	if lost, came := w.responses(s.mem); lost <= came/4 {
 		end = w.next
@@ -252,18 +259,18 @@ func (s *source) askForResponses(now int64, p *PDC, before int64, answer bool) {
 		if off, ok = w.find(s.mem, off, standingSilent); !ok || int32(end-off) <= 0 {
 			return
 		}
-		if pkt := w.packet(s.mem, off); pkt.sentAt < before && (answer || pkt.sends != karn.More) {
+		if late(off) {
 			s.timedOut(now, p, off)
 		}
 	}
 }
 
 // responses counts the packets from base on that have arrived and whose responses have not come, and have.
-func (w *sendWindow) responses(m *memory) (lost, came int) {
+func (w *sendWindow) responses(m *memory) (lost, came uint32) {
 	for off := w.base; int32(w.next-off) > 0; {
 		r, mask, next := w.span(m, off, w.next)
-		lost += bits.OnesCount64(mask & r.acked &^ r.released)
-		came += bits.OnesCount64(mask & r.released)
+		lost += uint32(bits.OnesCount64(mask & r.acked &^ r.released))
+		came += uint32(bits.OnesCount64(mask & r.released))
 		off = next
 	}
 	return lost, came

@@ -4,7 +4,6 @@ package pdc
 
 import (
 	"cmp"
-	"math/bits"
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
@@ -395,13 +394,8 @@ func (m *Manager) Short(h Handle) bool {
 // one without an answer, which no CLEAR tells of.
 func (m *Manager) Kept(h Handle) (n uint32) {
 	p := m.get(h)
-	if p == nil {
-		return 0
-	}
-	for off := p.tx.base; int32(p.tx.next-off) > 0; {
-		r, mask, next := p.tx.span(m.mem, off, p.tx.next)
-		n += uint32(bits.OnesCount64(mask & r.released))
-		off = next
+	if p != nil {
+		_, n = p.tx.responses(m.mem)
 	}
 	return n
 }

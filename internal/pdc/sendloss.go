@@ -84,12 +84,21 @@ func (w *sendWindow) waitsBelow(m *memory, off uint32) bool {
 	return ok && int32(off-low) > 0
 }
 
+// within is the end of what has been sent and lies in the peer's window, which may be smaller now.
+func (w *sendWindow) within() uint32 {
+	if w.inPeerWindow(w.next) {
+		return w.next
+	}
+	return w.cack + uint32(w.limit)
+}
+
 // waitingInWindow is how many packets that the peer takes now wait to be sent again.
 func (w *sendWindow) waitingInWindow(m *memory) (n int64) {
-	if w.queued == 0 || w.inPeerWindow(w.next) {
+	end := w.within()
+	if w.queued == 0 || end == w.next {
 		return int64(w.queued)
 	}
-	for off, end := w.base, w.cack+uint32(w.limit); int32(end-off) > 0; {
+	for off := w.base; int32(end-off) > 0; {
 		r, mask, next := w.span(m, off, end)
 		n += int64(bits.OnesCount64(mask & r.queued))
 		off = next
@@ -182,10 +191,7 @@ func (w *sendWindow) nextQueued(m *memory, now int64) (uint32, bool) {
 		return 0, false
 	}
 	*first = never
-	end := w.next
-	if !w.inPeerWindow(end) {
-		end = w.cack + uint32(w.limit)
-	}
+	end := w.within()
 	for off := w.base; int32(end-off) > 0; {
 		r, mask, next := w.span(m, off, end)
 		set := mask & r.queued &^ (r.released | r.acked)
