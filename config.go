@@ -93,10 +93,10 @@ type Config struct {
 	Messages int
 
 	// Answers is the most reads and fetching atomics of peers, counted in packets, waiting for
-	// answers at once, up to 65,535 (default twice PDS.Range, so 2048 with the default MTU). A PDC gets
-	// one more only while more are free than the PDC has, so a single PDC may have half. Peers learn for
-	// how many packets there is room from refusals, and those for which none is left get an answer in
-	// turn.
+	// answers at once, up to 65,535 (default 2048 and twice PDS.Range, so 4096 with the default MTU). A PDC
+	// gets one more only while more are free than the PDC has, so a single PDC may have half: a whole window,
+	// and answers whose acknowledgement is on the way. Peers learn for how many packets there is room from
+	// refusals, and those for which none is left get an answer in turn.
 	Answers int
 
 	// Target bounds the peers' use of resources (default: 1 process with 16 indices, 16
@@ -184,7 +184,7 @@ func (c *Config) fill() {
 	n.AckTrigger = cmp.Or(n.AckTrigger, c.PDS.AckTrigger)
 	c.PDS.BaseRTT = cmp.Or(c.PDS.BaseRTT, n.BaseRTT)
 	c.PDS.Range = cmp.Or(c.PDS.Range, c.reach())
-	c.Answers = cmp.Or(c.Answers, 2*min(max(c.PDS.Range, 1), pdc.MaxRange)) // Range is not checked yet
+	c.Answers = cmp.Or(c.Answers, min(2048+2*min(max(c.PDS.Range, 1), pdc.MaxRange), 65535)) // Range is not checked yet
 	c.PDS.TargetQDelay = cmp.Or(c.PDS.TargetQDelay, n.Tuning.TargetQdelay)
 	c.Target.MTU = c.MTU
 	c.PDCs.Seed = cmp.Or(c.PDCs.Seed, c.seedFor(seedIDs))

@@ -128,9 +128,11 @@ func (w *Window) peak(p *Params, now int64, round bool) int64 {
 
 // growAdaptive adds the worth of n bytes with a delay below the target: n again while the path is
 // empty, as assumed until the first delay, and again after some windows without delay; else a
-// constant increase. That is much for a window of few packets, such as losses leave: where packets were lost
-// without delay, as by a queue that holds a few of a burst, the window no more than doubles in a round
-// trip. With 400 Gb/s, 2 ms and 20 KB one ACK added the worth of 370 packets and more, and 71 % of packets were lost.
+// constant increase. That is much for a window of few packets, such as losses leave, or many senders have:
+// after a delay the window no more than trebles in a round trip, and where packets were lost without delay, as by a
+// queue that holds a few of a burst, no more than doubles. With 400 Gb/s, 2 ms and 20 KB one ACK added the worth of
+// 370 packets and more, and 71 % of packets were lost; 96 senders of four packets each, at 100 Gb/s and 60 us, overflowed
+// a queue of four bandwidth-delay products each time that it had run empty: 5.5 % were lost.
 func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 	near := target / adaptiveNear
 	none := target/adaptiveClear + p.burst
@@ -162,8 +164,11 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 	if w.qdelay < near {
 		step *= 1 + adaptiveBoost*float64(near-w.qdelay)/float64(near)
 	}
-	if w.rough != 0 {
+	switch {
+	case w.rough != 0:
 		step = min(step, float64(w.cwnd))
+	case w.avg >= float64(near):
+		step = min(step, float64(adaptiveFast*w.cwnd))
 	}
 	w.incr += step * float64(n) / float64(w.cwnd)
 	whole := int64(w.incr)

@@ -223,7 +223,7 @@ func (s *Source) RequestDue(p *Params, now int64) bool {
 	}
 	count := int64(1)
 	if waited := s.requestDelay(p); waited >= p.requestCeiling {
-		count += waited / longWait
+		count += min(waited/longWait, maxBackoff/2-1)
 	}
 	s.backoff = uint8(min(int64(s.backoff)+count, maxBackoff))
 	s.due = deadline.After(now, s.requestDelay(p))
@@ -243,11 +243,12 @@ const usualUnit = 1024
 // congestion control never will.
 //
 // Where requests cannot be more frequent, after all doublings, each counts once more for every longWait
-// of its delay: 254 of them took 8 minutes at a round trip of 30 ms, now 9 take 8 seconds.
+// of its delay, two at least: 254 of them took 8 minutes at a round trip of 30 ms, now 8 take 6 seconds, and
+// half a second where the round trip is 60 us to 1 ms.
 const (
 	hopeful    = maxBackoff - 5
 	maxBackoff = math.MaxUint8 - 1
-	longWait   = 1 << 24 // ns
+	longWait   = 1 << 21 // ns
 )
 
 // requestDelay doubles with each unanswered request. A destination comes back to a sender
