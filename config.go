@@ -55,8 +55,9 @@ type Config struct {
 	// CC is congestion control. The default is safe on any network, maybe dropping, maybe marking: windows start
 	// with two or three packets and follow [nscc.ProfileAdaptive], and losses are inferred. CC.NSCC.Trimming is for a
 	// fabric whose switches trim, with the specification's parameters: windows start full ([nscc.ProfileSpec]), and
-	// losses are not inferred. Of CC.NSCC set LinkRate (default 100 Gb/s) and BaseRTT (12 us; without Trimming the
-	// first round trip takes the place of that guess). Leave the Profile to Trimming, and the MTU, derived from
+	// losses are not inferred. Of CC.NSCC set LinkRate (default 100 Gb/s) and BaseRTT (12 us): without Trimming the
+	// first round trip takes the place of that guess, and windows find a faster link, though receiver credit
+	// does not. Leave the Profile to Trimming, and the MTU, derived from
 	// Config.MTU: with a smaller MTU each full packet may exceed the window by the difference.
 	// BaseRTT is for a full packet on the longest path when idle, with the packet's time on the
 	// links: Path.BaseRTT of package hw/link, plus the time of the software at both ends. Where software takes
@@ -175,7 +176,7 @@ func (c *Config) fill() {
 		n.Profile = cmp.Or(n.Profile, nscc.ProfileSpec)
 	} else {
 		n.Profile = cmp.Or(n.Profile, nscc.ProfileAdaptive)
-		n.Unmeasured = n.Unmeasured || n.BaseRTT == 0
+		n.Unmeasured, n.Unrated = n.Unmeasured || n.BaseRTT == 0, n.Unrated || n.LinkRate == 0
 		c.PDS.InferLoss = true
 	}
 	n.MTU = cmp.Or(n.MTU, c.overhead()+ses.StandardLen+int64(c.MTU))

@@ -39,6 +39,9 @@ func nsccFabrics() []nscc.Config {
 		func(c *nscc.Config) { c.Profile, c.Trimming = nscc.ProfileAdaptive, false },
 		func(c *nscc.Config) { c.Profile, c.Trimming, c.Unmeasured = nscc.ProfileAdaptive, false, true },
 		func(c *nscc.Config) { c.Profile, c.LinkRate, c.BaseRTT, c.MTU = nscc.ProfileAdaptive, 4e12, 1, 65 },
+		func(c *nscc.Config) {
+			c.Profile, c.Trimming, c.LinkRate, c.Unrated = nscc.ProfileAdaptive, false, 1e9, true
+		},
 	} {
 		c := base
 		change(&c)

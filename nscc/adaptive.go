@@ -150,6 +150,9 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 				return
 			}
 			w.cwnd = min(w.cwnd+adaptiveFast*n, (1+adaptiveFast)*peak)
+			if p.unrated { // a faster link than guessed
+				w.maxWnd = uint32(min(max(w.cwnd, int64(w.maxWnd)), p.mostWnd))
+			}
 			w.did(ActionFast)
 			return
 		}
@@ -160,7 +163,11 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 		w.did(ActionHold)
 		return
 	}
-	step := max(float64(w.maxWnd)/(1.5*adaptiveShare*p.hosts(w.base)), float64(p.mtu)/2)
+	path := float64(w.maxWnd) / (1.5 * p.hosts(w.base))
+	if p.unrated { // all add alike, whoever has found a faster link
+		path = min(path, sampledBDP(p.profile, p.unit, p.linkRate, w.base))
+	}
+	step := max(path/adaptiveShare, float64(p.mtu)/2)
 	if w.qdelay < near {
 		step *= 1 + adaptiveBoost*float64(near-w.qdelay)/float64(near)
 	}

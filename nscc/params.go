@@ -73,6 +73,7 @@ type Params struct {
 	burst       int64   // ticks that some packets of a burst take on the sender's link
 	hostDelay   int64   // ticks, of ProfileAdaptive, see Config.HostDelay
 	guess       bool    // the base round trip is one, see Config.Unmeasured
+	unrated     bool    // and the link's rate, see Config.Unrated
 	mostWnd     int64   // no ceiling of ProfileAdaptive is above
 	begin       int64   // bytes, the first window of a transfer that Window.Begin takes for a middling one; 0: none is
 	nominal     Constants
@@ -264,8 +265,8 @@ func (c *Config) params(k Constants) Params {
 	}
 	p.targetPart = float64(k.TargetQdelay) / float64(c.BaseRTT)
 	p.burst = p.onLink(adaptiveFirst * c.MTU)
-	p.exact, p.guess, p.hostDelay = c.Profile.htsim(), c.Unmeasured, c.HostDelay
-	if p.mostWnd = k.MaxWnd; c.Unmeasured { // else a peer that answers late could raise it
+	p.exact, p.guess, p.unrated, p.hostDelay = c.Profile.htsim(), c.Unmeasured, c.Unrated, c.HostDelay
+	if p.mostWnd = k.MaxWnd; c.Unmeasured || c.Unrated { // else a peer that answers late could raise it
 		p.mostWnd = cmp.Or(c.Tuning.MaxWnd, MaxWindow)
 	}
 	p.quadrants = c.quadrants(k)
