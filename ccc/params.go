@@ -22,8 +22,8 @@ type Config struct {
 	// field is set from Control, ticks are nanoseconds.
 	NSCC nscc.Config
 
-	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, up to 2^29, a zero
-	// MTU and RTT are the window's, an RTT of at least 100 ns. Where NSCC.Unmeasured says that this is a guess, and MaxCredit
+	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, up to 2^29, but no more than three packets
+	// on a path that holds fewer, a zero MTU and RTT are the window's, an RTT of at least 100 ns. Where NSCC.Unmeasured says that this is a guess, and MaxCredit
 	// is zero, the credit follows the round trip measured, see [rccc.Source.Reach].
 	RCCC rccc.Config
 
@@ -98,7 +98,11 @@ func NewParams(c Config) (Params, error) {
 		return p, nil
 	}
 	p.reaches = c.NSCC.Unmeasured && c.RCCC.MaxCredit == 0
-	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, min(p.nscc.MaxWnd(), 1<<29))
+	path := p.nscc.MaxWnd()
+	if c.NSCC.Tuning.MaxWnd == 0 { // credit needs no room for acknowledgements that are late
+		path = min(path, max(p.nscc.Constants().BDP*3/2+1, leastCredit*p.mtu))
+	}
+	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, min(path, 1<<29))
 	c.RCCC.MTU = cmp.Or(c.RCCC.MTU, p.mtu)
 	c.RCCC.RTT = cmp.Or(c.RCCC.RTT, max(p.nscc.BaseRTT(), 100)) // no less is taken
 	if p.rccc, err = rccc.NewParams(c.RCCC); err != nil {
@@ -106,6 +110,9 @@ func NewParams(c Config) (Params, error) {
 	}
 	return p, nil
 }
+
+// leastCredit is the packets that an initial credit is for at least.
+const leastCredit = 3
 
 // takesRuns reports whether a window of the profile asks for room for a whole MTU for any
 // packet.

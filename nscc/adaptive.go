@@ -10,7 +10,8 @@ import "math"
 // flight in the present round trip, until qaEnd, and in the last.
 
 const (
-	adaptiveFirst  = 3       // packets of the first window, and of the smallest ceiling
+	adaptiveFirst  = 3       // packets of the first window
+	adaptiveRoom   = 5       // packets of the smallest ceiling: acknowledgements wait for packets of the other way
 	adaptiveBegin  = 2       // packets of the first window of transfers of more than adaptiveFew packets,
 	adaptiveFew    = 6       // which take two round trips, and fewer than adaptiveMany
 	adaptiveMany   = 100     // with one lost in a hundred at worst

@@ -166,7 +166,7 @@ func (c *Config) windows(bdp float64) (most, first int64) {
 	most, first = int64(1.5*bdp), math.MaxInt64
 	if c.Profile == ProfileAdaptive {
 		first = adaptiveFirst * c.MTU
-		most = max(most, first)
+		most = max(most, adaptiveRoom*c.MTU)
 	}
 	most = cmp.Or(c.Tuning.MaxWnd, most)
 	return most, cmp.Or(c.InitialCwnd, min(most, first))

@@ -216,7 +216,7 @@ func (w *Window) setBase(p *Params, rtt int64, bdp float64) {
 		if p.unrated { // and have found a faster link
 			bdp = max(bdp, float64(w.maxWnd)/(1.5*p.hosts(was))*float64(rtt)/float64(was))
 		}
-		w.maxWnd = uint32(max(min(int64(1.5*bdp*p.hosts(rtt)), p.mostWnd), adaptiveFirst*p.mtu))
+		w.maxWnd = uint32(max(min(int64(1.5*bdp*p.hosts(rtt)), p.mostWnd), adaptiveRoom*p.mtu))
 		return
 	}
 	w.maxWnd = uint32(max(min(int64(1.5*bdp), int64(w.maxWnd)), p.mtu))

@@ -156,7 +156,7 @@ const (
 func (c *memoryConfig) fill() error {
 	err := cmp.Or(
 		fill("MemoryConfig.Chunks", &c.Chunks, max(min(c.pdcs, 1<<14), 2*((c.ranges+rowLen)/chunkLen+1)), maxChunks),
-		fill("MemoryConfig.Responses", &c.Responses, min(max(c.pdcs, 2048), 1<<14), maxResponses),
+		fill("MemoryConfig.Responses", &c.Responses, min(max(c.pdcs, 4096), 1<<14), maxResponses),
 		fill("MemoryConfig.Events", &c.Events, 1024, maxEvents),
 		fill("MemoryConfig.LongResponses", &c.LongResponses, min(c.pdcs, 256), 65535),
 		fill("MemoryConfig.Buffers", &c.Buffers, 2*defaultRange, 65535),

@@ -166,7 +166,7 @@ type MemoryConfig struct {
 	// each PDC, at most 16,384, and at least enough for two PDCs with a full window of
 	// Config.Range and what waits behind. A sixteenth more is for the packets that close PDCs.
 	Chunks    int
-	Responses int // stored responses besides one for each PDC alone, up to 2^24; 0 means 1 for each PDC, 2,048 to 16,384
+	Responses int // stored responses besides one for each PDC alone, up to 2^24; 0 means 1 for each PDC, 4,096 to 16,384
 	Events    int // room for events beyond a single packet's, up to 2^24; 0 means 1024
 
 	// Where Config.MaxAckData is more than the default, LongResponses of the stored
