@@ -56,7 +56,7 @@ type Config struct {
 	// with two or three packets and follow [nscc.ProfileAdaptive], and losses are inferred. CC.NSCC.Trimming is for a
 	// fabric whose switches trim, with the specification's parameters: windows start full ([nscc.ProfileSpec]), and
 	// losses are not inferred. Of CC.NSCC set LinkRate (default 100 Gb/s) and BaseRTT (12 us): without Trimming the
-	// first round trip takes the place of that guess, and windows find a faster link, though receiver credit
+	// first round trip takes the place of that guess, and windows find a faster link; receiver credit alone
 	// does not. Leave the Profile to Trimming, and the MTU, derived from
 	// Config.MTU: with a smaller MTU each full packet may exceed the window by the difference.
 	// BaseRTT is for a full packet on the longest path when idle, with the packet's time on the
@@ -107,8 +107,8 @@ type Config struct {
 
 	// Receiver is the scheduler of receiver credit, in use where CC.Control has RCCC. Credit
 	// goes out in CREDIT packets; each ACK_CC repeats it (CC_CREDIT), unless NSCC runs, too, whose
-	// state the ACK_CC then has. Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate,
-	// MaxCredit and MaxDemand come from CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else
+	// state the ACK_CC then has. Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate, or eight times a
+	// guess where NSCC finds the rate, MaxCredit and MaxDemand come from CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else
 	// CC.NSCC.BaseRTT) and at least 1 ms, Policy is a [rccc.NewPullPolicy]. An address gets one more
 	// sender only while more are free than the address has. In idle time the PullPolicy gives each
 	// sender up to MaxCredit unasked, with a packet for each Grant, except with NoIdleCredit.

@@ -55,6 +55,9 @@ func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 	}
 	r := c.Receiver
 	r.Senders = cmp.Or(r.Senders, c.Contexts)
+	if r.Rate == 0 && c.CC.NSCC.Unrated && c.CC.Control == ccc.ControlBoth { // the window finds the rate
+		r.Rate = 8 * c.CC.NSCC.LinkRate
+	}
 	r.Rate = cmp.Or(r.Rate, c.CC.NSCC.LinkRate)
 	r.MaxCredit = cmp.Or(r.MaxCredit, p.RCCC().MaxCredit(), min(p.NSCC().MaxWnd(), 1<<29))
 	r.MaxDemand = cmp.Or(r.MaxDemand, c.CC.RCCC.MaxDemand)
