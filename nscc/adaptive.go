@@ -160,7 +160,8 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 	} else {
 		w.run = 0
 	}
-	if w.cwnd > peak+peak/4+2*p.mtu {
+	room := w.cwnd >= adaptiveFirst*p.mtu && int64(w.maxWnd) <= adaptiveRoom*p.mtu // no room for a queue: see adaptiveRoom
+	if w.cwnd > peak+peak/4+2*p.mtu || room && w.qdelay >= near {
 		w.did(ActionHold)
 		return
 	}
