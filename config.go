@@ -108,8 +108,8 @@ type Config struct {
 	// Receiver is the scheduler of receiver credit, in use where CC.Control has RCCC. Credit
 	// goes out in CREDIT packets; each ACK_CC repeats it (CC_CREDIT), unless NSCC runs, too, whose
 	// state the ACK_CC then has. Zero fields: Senders is Contexts, Rate is CC.NSCC.LinkRate, or eight times a
-	// guess where NSCC finds the rate, MaxCredit and MaxDemand come from CC.RCCC, Timeout is 8 round trips (CC.RCCC.RTT, else
-	// CC.NSCC.BaseRTT) and at least 1 ms, Policy is a [rccc.NewPullPolicy]. An address gets one more
+	// guess where NSCC finds the rate, MaxCredit and MaxDemand come from CC.RCCC, Timeout is 8 round trips
+	// (CC.RCCC.RTT, else CC.NSCC.BaseRTT) and at least 1 ms, Policy is a [rccc.NewPullPolicy]. An address gets one more
 	// sender only while more are free than the address has. In idle time the PullPolicy gives each
 	// sender up to MaxCredit unasked, with a packet for each Grant, except with NoIdleCredit.
 	Receiver rccc.ReceiverConfig

@@ -22,9 +22,9 @@ type Config struct {
 	// field is set from Control, ticks are nanoseconds.
 	NSCC nscc.Config
 
-	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, up to 2^29, but no more than three packets
-	// on a path that holds fewer, a zero MTU and RTT are the window's, an RTT of at least 100 ns. Where NSCC.Unmeasured says that this is a guess, and MaxCredit
-	// is zero, the credit follows the round trip measured, see [rccc.Source.Reach].
+	// RCCC configures the credit. A zero MaxCredit is the window's ceiling, up to 2^29, but no more than three
+	// packets on a path that holds fewer. A zero MTU and RTT are the window's, an RTT of at least 100 ns. Where
+	// NSCC.Unmeasured says that this is a guess, and MaxCredit is zero, the credit follows the round trip measured, see [rccc.Source.Reach].
 	RCCC rccc.Config
 
 	// TFC is transport flow control beside NSCC, or alone with ControlNone: cells of the

@@ -160,8 +160,8 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 	} else {
 		w.run = 0
 	}
-	room := w.cwnd >= adaptiveFirst*p.mtu && int64(w.maxWnd) <= adaptiveRoom*p.mtu // no room for a queue: see adaptiveRoom
-	if w.cwnd > peak+peak/4+2*p.mtu || room && w.qdelay >= near {
+	tight := w.cwnd >= adaptiveFirst*p.mtu && int64(w.maxWnd) <= adaptiveRoom*p.mtu // adaptiveRoom is not for a queue
+	if w.cwnd > peak+peak/4+2*p.mtu || tight && w.qdelay >= near {
 		w.did(ActionHold)
 		return
 	}

@@ -106,7 +106,7 @@ type Config struct {
 	MTU          int64 // largest nominal packet, bytes, 65 to 65,536 and to MaxWnd
 	Trimming     bool  // switches trim packets instead of dropping them
 	Unmeasured   bool  // BaseRTT is a guess: ProfileAdaptive takes the first sample instead
-	Unrated      bool  // LinkRate is a guess: windows of ProfileAdaptive have no ceiling by it while nothing is late
+	Unrated      bool  // LinkRate is a guess: windows of ProfileAdaptive lift their ceiling while nothing is late
 	RCCC         bool  // receiver credits are on too: last-hop trims are theirs
 
 	// HostDelay is how long packets wait for software at both ends, ticks: ProfileAdaptive cuts a
