@@ -99,7 +99,7 @@ func NewParams(c Config) (Params, error) {
 	}
 	p.reaches = c.NSCC.Unmeasured && c.RCCC.MaxCredit == 0
 	path := p.nscc.MaxWnd()
-	if c.NSCC.Tuning.MaxWnd == 0 { // credit needs no room for acknowledgements that are late
+	if c.NSCC.Tuning.MaxWnd == 0 { // credit needs no room for acknowledgements that are late; 1: BDP is rounded down
 		path = min(path, max(p.nscc.Constants().BDP*3/2+1, leastCredit*p.mtu))
 	}
 	c.RCCC.MaxCredit = cmp.Or(c.RCCC.MaxCredit, min(path, 1<<29))

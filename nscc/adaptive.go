@@ -166,7 +166,7 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 		w.did(ActionHold)
 		return
 	}
-	path := float64(w.maxWnd) / (1.5 * p.hosts(w.base))
+	path := w.path(p)
 	if p.unrated { // all add alike, whoever has found a faster link
 		path = min(path, sampledBDP(p.profile, p.unit, p.linkRate, w.base))
 	}
@@ -280,6 +280,9 @@ func (w *Window) doubts(rtt, unsure int64) bool {
 func (w *Window) targetAdaptive(p *Params) int64 {
 	return max(int64(float64(w.base)*p.targetPart), 1)
 }
+
+// path is the bandwidth-delay product that the ceiling is made of, bytes.
+func (w *Window) path(p *Params) float64 { return float64(w.maxWnd) / (1.5 * p.hosts(w.base)) }
 
 // hosts is the factor by which the bytes that the hosts delay lift a window's ceiling, 1 or more.
 func (p *Params) hosts(base int64) float64 {

@@ -146,7 +146,11 @@ func runPath(c pathConfig, make func(i int) controller) (r pathResult) {
 
 // adaptive makes windows of ProfileAdaptive on a path of which rate and round trip were told.
 func adaptive(t testing.TB, rate, told int64, guess bool) func(int) controller {
-	p := must(t, nscc.Config{LinkRate: rate, BaseRTT: told, MTU: pathMTU, Profile: nscc.ProfileAdaptive, Unmeasured: guess})
+	return windows(must(t, nscc.Config{LinkRate: rate, BaseRTT: told, MTU: pathMTU, Profile: nscc.ProfileAdaptive, Unmeasured: guess}))
+}
+
+// windows makes windows with the parameters p.
+func windows(p *nscc.Params) func(int) controller {
 	return func(int) controller {
 		w := &window{p: p}
 		w.Init(p, 0, 0)
@@ -190,11 +194,7 @@ func TestPathsFasterThanGuessed(t *testing.T) {
 			t.Run(fmt.Sprintf("%d flows, %d times, marks %v", of.flows, of.times, marks), func(t *testing.T) {
 				const rate, rtt = 400e9 / 8, 12_000
 				p := must(t, nscc.Config{LinkRate: rate / of.times, BaseRTT: rtt, MTU: pathMTU, Profile: nscc.ProfileAdaptive, Unrated: true})
-				r := runPath(pathConfig{rate: rate, rtt: rtt, marks: marks, limit: 4, flows: of.flows, stagger: 10 * rtt, rounds: 300}, func(int) controller {
-					w := &window{p: p}
-					w.Init(p, 0, 0)
-					return w
-				})
+				r := runPath(pathConfig{rate: rate, rtt: rtt, marks: marks, limit: 4, flows: of.flows, stagger: 10 * rtt, rounds: 300}, windows(p))
 				require.LessOrEqual(t, r.drops, 0.001, r)
 				require.LessOrEqual(t, r.queue, 1.1, r)
 				require.Greater(t, r.jain, 0.95, r)
@@ -214,11 +214,7 @@ func TestPathsHostDelay(t *testing.T) {
 				c := pathConfig{rate: path.rate, rtt: path.rtt, limit: limit, flows: 1, rounds: 1000}
 				with := func(host int64) pathResult {
 					p := must(t, nscc.Config{LinkRate: 100e9 / 8, BaseRTT: 500_000, MTU: pathMTU, InitialCwnd: 256 << 10, HostDelay: host, Profile: nscc.ProfileAdaptive})
-					return runPath(c, func(int) controller {
-						w := &window{p: p}
-						w.Init(p, 0, 0)
-						return w
-					})
+					return runPath(c, windows(p))
 				}
 				hardware, software := with(0), with(host)
 				require.LessOrEqual(t, software.drops, hardware.drops+0.005, hardware)

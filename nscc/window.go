@@ -210,12 +210,11 @@ func (w *Window) lowerBase(p *Params, rtt int64) {
 }
 
 func (w *Window) setBase(p *Params, rtt int64, bdp float64) {
-	was := w.base
+	if p.unrated && p.profile == ProfileAdaptive { // may have found a faster link
+		bdp = max(bdp, w.path(p)*float64(rtt)/float64(w.base))
+	}
 	w.base = rtt
 	if p.profile == ProfileAdaptive { // may find a longer base
-		if p.unrated { // and have found a faster link
-			bdp = max(bdp, float64(w.maxWnd)/(1.5*p.hosts(was))*float64(rtt)/float64(was))
-		}
 		w.maxWnd = uint32(max(min(int64(1.5*bdp*p.hosts(rtt)), p.mostWnd), adaptiveRoom*p.mtu))
 		return
 	}
