@@ -36,5 +36,5 @@ func TestMemory(t *testing.T) {
 	t.Logf("an endpoint at its defaults %.1f MB; one more PDC %.0f B; one more context %.0f B", defaults/1e6, perPDC, perContext)
 	require.Less(t, defaults, 4e6)
 	require.Less(t, perPDC, 1180.)
-	require.Less(t, perContext, 530.)
+	require.Less(t, perContext, 400.)
 }

@@ -142,8 +142,10 @@ func (m *Manager) setAlgorithm(c *Context, now int64, a Algorithm) {
 	if m.extra.due == nil {
 		m.extra.init(len(m.seats), now)
 	}
-	m.extra.algs[c.rec.handle.Index()] = a
-	c.rec.custom = a != nil
+	m.extra.algs[c.handle.Index()] = a
+	if c.how &^= howCustom; a != nil {
+		c.how |= howCustom
+	}
 	c.allowAll()
 	c.evaluate(m.p, now)
 	m.classify(c)
@@ -151,7 +153,7 @@ func (m *Manager) setAlgorithm(c *Context, now int64, a Algorithm) {
 }
 
 // algOf is the user's algorithm of a context with one.
-func (m *Manager) algOf(c *Context) Algorithm { return m.extra.algs[c.rec.handle.Index()] }
+func (m *Manager) algOf(c *Context) Algorithm { return m.extra.algs[c.handle.Index()] }
 
 // NewPacer returns an [Algorithm] for one context that spreads a window over the round trip, to
 // avoid a burst. gain is the rate in percent of a window each base round trip; 0 means 125, so

@@ -10,8 +10,8 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// Context is one congestion control context at its source. A Context is a value of at most
-// 256 bytes without pointers, to lie in a slab. Single writer. A Context is
+// Context is one congestion control context at its source. A Context is a value of 240
+// bytes without pointers, to lie in a slab. Single writer. A Context is
 // usable only after [Context.Init]; all calls must then bring the
 // same Params.
 //
@@ -28,13 +28,13 @@ type Context struct {
 	allow      int64  // the allowance of the user's algorithm, bytes
 	notBefore  int64  // and from when on
 	rtxBacklog int64  // marked for retransmission, bytes; 0 where waitingRtx is
+	handle     Handle // kept by the manager
 	pdcs       uint16 // bound PDCs
-	life       life
 	mode       Mode
 	bounded    bool // the user's algorithm has a say: allow and notBefore count
 
-	// The next three lines are for every event. Eight bytes of the last are left for the
-	// hot part of the Entropy that follows in a seat.
+	// The next three lines are for every event. The last 16 bytes are left for the
+	// Entropy that follows in a seat.
 	window nscc.Window
 	waits  int64 // to send, new and marked for retransmission, bytes
 
@@ -46,7 +46,7 @@ type Context struct {
 	waiters Waiters // kept by the manager's user
 	state   State
 	why     Reason // the reason that data waits, as of the last event
-	how     how    // kept by the manager: see classify
+	how     how    // kept by the manager
 	holds   Reason // kept by the manager: what data has waited for since the last event; ReasonBacklog: nothing
 	rec     record // kept by the manager
 }
@@ -60,7 +60,7 @@ type Waiters struct{ Head, Tail uint16 }
 // base round trip (ns) found by an earlier context to the same destination, see
 // [Context.BaseRTT], which saves the probe; 0 is none.
 func (c *Context) Init(p *Params, now, baseRTT int64) {
-	*c = Context{life: lifeConfigured, mode: p.mode}
+	*c = Context{mode: p.mode}
 	c.allowAll()
 	c.window.Init(&p.nscc, now, baseRTT)
 	if p.credit {
@@ -125,10 +125,9 @@ func (c *Context) Window() nscc.Snapshot { return c.window.Snapshot() }
 
 // Bind adds a PDC to the PDCs of c.
 func (c *Context) Bind(p *Params, now int64) {
-	mustHold(c.life != lifeUnconfigured && c.pdcs < math.MaxUint16,
+	mustHold(c.Cwnd() > 0 && c.pdcs < math.MaxUint16,
 		"ccc: Bind to a context without Init, or to one of 65,535 PDCs")
 	c.pdcs++
-	c.life = lifeBound
 	c.evaluate(p, now)
 }
 
@@ -175,7 +174,7 @@ func (c *Context) evaluate(p *Params, now int64) {
 //
 //uetcc:hot inlines nobounds
 func (c *Context) conclude(why Reason) {
-	admitted := why == ReasonBacklog || c.mode != ModeEnforce && c.life == lifeBound
+	admitted := why == ReasonBacklog || c.mode != ModeEnforce && c.pdcs != 0
 	c.why, c.state = why, nextState(c.waits > 0, c.inflightPkts > 0, admitted)
 }
 
@@ -187,7 +186,7 @@ func (c *Context) refusal(p *Params) Reason {
 	switch {
 	case c.waits == 0:
 		return ReasonBacklog
-	case c.life != lifeBound:
+	case c.pdcs == 0:
 		return ReasonUnbound
 	case c.mode == ModeOff:
 		return ReasonOff
@@ -272,24 +271,6 @@ func nextState(toSend, outstanding, admitted bool) State {
 		return StateReady
 	}
 }
-
-// life is the progress of a context's set-up, moving only forward until the context is
-// freed. The UET congestion chapters use the run states' names for the steps too, so an
-// unbound context is never READY.
-type life uint8
-
-const (
-	lifeUnconfigured life = iota // data structures only
-	lifeConfigured               // window and thresholds computed
-	lifeBound                    // serves at least one PDC, or did
-
-	lives = iota
-)
-
-var lifeNames = [lives]string{"UNCONFIGURED", "CONFIGURED", "BOUND"}
-
-// String returns the state's name in upper case.
-func (l life) String() string { return enum.Name(lifeNames[:], l) }
 
 // Mode says how much a context has to say.
 type Mode uint8

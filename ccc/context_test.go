@@ -51,14 +51,13 @@ func news() *Ack {
 	return &a
 }
 
-// A plain event touches the three lines in the middle of a seat, and seats are whole
+// A plain event touches the last three lines of a seat, and seats are whole
 // lines, so that neighbours share none.
 func TestLayout(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) == 8 {
 		require.EqualValues(t, cacheLine, unsafe.Offsetof(Context{}.window))
 		require.EqualValues(t, 3*cacheLine, unsafe.Offsetof(Context{}.waits))
-		require.EqualValues(t, 4*cacheLine, unsafe.Offsetof(seat{}.entropy)+unsafe.Offsetof(Entropy{}.rng), "what comes before has room with the counters")
-		require.EqualValues(t, 5*cacheLine, unsafe.Sizeof(seat{}))
+		require.EqualValues(t, 4*cacheLine, unsafe.Sizeof(seat{}))
 		require.EqualValues(t, cacheLine, unsafe.Sizeof(member{}))
 		require.EqualValues(t, cacheLine, maxCells*unsafe.Sizeof(cell{}))
 	}
@@ -87,18 +86,16 @@ func requirePointerFree(t *testing.T, typ reflect.Type) {
 func TestContextSetUp(t *testing.T) {
 	p := testParams(t, chapterFabric())
 	var c Context
-	require.Equal(t, lifeUnconfigured, c.life)
 	require.Panics(t, func() { c.Bind(p, 0) }, "before Init")
 	require.Equal(t, StateIdle, c.State())
 	c.Init(p, 0, 0)
-	require.Equal(t, lifeConfigured, c.life)
 	require.Equal(t, StateIdle, c.State())
 	require.EqualValues(t, 112_500, c.Cwnd())
 	c.OnNewData(p, 0, mtu)
 	require.Equal(t, StateActive, c.State())
 	require.Equal(t, Decision{Reason: ReasonUnbound}, c.Decide(p, 0))
 	c.Bind(p, 0)
-	require.Equal(t, lifeBound, c.life)
+	require.Equal(t, 1, c.PDCs())
 	require.Equal(t, StateReady, c.State())
 	c.pdcs = math.MaxUint16
 	require.Panics(t, func() { c.Bind(p, 0) }, "one PDC too many")

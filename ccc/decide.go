@@ -49,7 +49,7 @@ type Decision struct {
 //uetcc:hot nobounds
 func (c *Context) Decide(p *Params, now int64) Decision {
 	switch {
-	case c.life != lifeBound:
+	case c.pdcs == 0:
 		return Decision{Reason: ReasonUnbound}
 	case c.mode == ModeOff:
 		return Decision{Bytes: c.waits, Reason: ReasonOff}

@@ -30,14 +30,14 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	c.add(delta)
 	if c.how&(howAny|howNew) == 0 {
 		c.rec.last = max(c.rec.last, now)
-		if full := c.window.Full(&m.p.nscc); c.how&howObserves != 0 {
+		if full := c.window.Full(&m.p.nscc); c.how.has(howObserves) {
 			m.observe(c, full)
 		} else if state := c.plainState(full); state != c.state {
 			m.become(c, state)
 		}
 		return
 	}
-	if c.how&howNew != 0 {
+	if c.how.has(howNew) {
 		c.how &^= howNew
 		c.window.Begin(&m.p.nscc, c.waits)
 	}
@@ -90,9 +90,9 @@ func (m *Manager) send(b *member, c *Context, now int64, s Sent) {
 	c.OnSend(m.p, now, s.Size, s.Rtx)
 	m.count(c, tallyOf(1, 0, 0))
 	if s.Reserved {
-		m.edges[c.rec.handle.Index()].used += s.Size
+		m.edges[c.handle.Index()].used += s.Size
 	}
-	if c.rec.custom {
+	if c.how.has(howCustom) {
 		m.algOf(c).OnSend(now, s.Size, s.Rtx)
 		m.spend(c, now, s.Size)
 	}
@@ -116,7 +116,7 @@ func (m *Manager) OnACK(pdc Handle, now int64, a *Ack) {
 		marked = 1
 	}
 	m.count(c, tallyOf(0, 1, marked))
-	if c.rec.custom {
+	if c.how.has(howCustom) {
 		m.algOf(c).OnACK(now, *a)
 	}
 	m.settle(c, now)
@@ -162,7 +162,7 @@ func (m *Manager) OnNACK(pdc Handle, now int64, n Nack) {
 	}
 	c.OnNACK(m.p, now, n)
 	m.ledgerOf(c).nacks += int64(n.packets())
-	if c.rec.custom {
+	if c.how.has(howCustom) {
 		m.algOf(c).OnNACK(now, n)
 	}
 	m.settle(c, now)
@@ -181,7 +181,7 @@ func (m *Manager) OnInferredLoss(pdc Handle, now int64, l Loss) {
 	c.OnInferredLoss(m.p, now, l)
 	m.feedback(b, now, l.report())
 	m.ledgerOf(c).losses++
-	if c.rec.custom {
+	if c.how.has(howCustom) {
 		m.algOf(c).OnInferredLoss(now, l)
 	}
 	m.settle(c, now)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"unsafe"
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
@@ -109,7 +110,7 @@ type EntropyParams struct {
 	ports   uint16 // mask of the ports
 	queue   uint16 // mask of the queue's positions
 	penalty int32  // words of penalties, first in the side memory
-	words   int32  // words of side memory
+	words   int32  // words of side memory; the queue's last says where the queue begins
 	freeze  int64
 	rand    rand.Source
 }
@@ -150,15 +151,17 @@ func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
 	if c.Scheme == SchemeBitmap || c.Scheme == SchemeMixed {
 		p.penalty = int32((c.Values + penaltiesPerWord - 1) / penaltiesPerWord)
 	}
-	p.words = p.penalty
-	if c.Scheme == SchemeREPSLegacy || c.Scheme == SchemeMixed {
-		p.words += int32((c.Queue + valuesPerWord - 1) / valuesPerWord)
+	switch p.words = p.penalty; c.Scheme {
+	case SchemeREPS:
+		p.words = int32(unsafe.Sizeof(repsRing{}) / 8)
+	case SchemeREPSLegacy, SchemeMixed:
+		p.words += int32((c.Queue+valuesPerWord-1)/valuesPerWord) + 1
 	}
 	return p, nil
 }
 
 // Words is the scheme's side memory for each context, in words of
-// 8 bytes: none for SchemeOblivious and SchemeREPS.
+// 8 bytes: none for SchemeOblivious.
 func (p *EntropyParams) Words() int { return int(p.words) }
 
 // Entropy is the path choice of one context: the entropy value (the UDP source port, or the
@@ -171,17 +174,12 @@ func (p *EntropyParams) Words() int { return int(p.words) }
 //
 // Single writer.
 type Entropy struct {
-	// Eight bytes, enough for SchemeOblivious within a round: in a seat in the cache line
-	// of the context's counters.
 	base   uint16 // the value of PDCs outside path choice; the high bits are common to all values
 	index  uint16 // position in the round
 	order  uint16 // low bits: the mask that shuffles the round, high bits: base's
 	queued uint16 // waiting recycled values, see push
 
-	rng       uint64
-	freezeEnd int64
-	ring      repsRing
-	queueHead uint16
+	rng uint64
 }
 
 // Init starts e. Contexts with different seeds spread over values in different
@@ -204,7 +202,7 @@ func (e *Entropy) Next(p *EntropyParams, side []uint64, at Progress) uint16 {
 	case SchemeBitmap:
 		return e.nextUnpenalised(p, side)
 	case SchemeREPS:
-		return e.nextREPS(p)
+		return e.nextREPS(p, ringOf(side))
 	case SchemeREPSLegacy:
 		return e.nextLegacy(p, side, at)
 	case SchemeMixed:
@@ -225,8 +223,8 @@ func (e *Entropy) nextRun(p *EntropyParams, side []uint64, paths []uint16) {
 			paths[i] = e.nextUnpenalised(p, side)
 		}
 	case SchemeREPS:
-		for i := range paths {
-			paths[i] = e.nextREPS(p)
+		for i, g := 0, ringOf(side); i < len(paths); i++ {
+			paths[i] = e.nextREPS(p, g)
 		}
 	default:
 		for i := range paths {
@@ -266,7 +264,7 @@ func (e *Entropy) feed(p *EntropyParams, side []uint64, now int64, r report) {
 	case SchemeBitmap:
 		e.penalise(p, side, r)
 	case SchemeREPS:
-		e.feedREPS(p, now, r)
+		ringOf(side).feed(p, now, r)
 	case SchemeREPSLegacy:
 		e.push(p, side, r)
 	case SchemeMixed:

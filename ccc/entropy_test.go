@@ -178,7 +178,7 @@ func TestREPSRecyclesGoodValues(t *testing.T) {
 	h.feed(0, 44, feedbackECN)
 	h.feed(0, 55, feedbackNACK)
 	require.Equal(t, []uint16{11, 22, 33}, []uint16{h.next(), h.next(), h.next()}, "oldest first, once each")
-	require.Zero(t, h.e.REPSState().Fresh)
+	require.Zero(t, h.p.REPSState(h.side).Fresh)
 }
 
 func TestREPSFreezesOnLossAndExploresAfter(t *testing.T) {
@@ -186,14 +186,14 @@ func TestREPSFreezesOnLossAndExploresAfter(t *testing.T) {
 	h.feed(0, 11, feedbackGood)
 	h.feed(0, 22, feedbackGood)
 	h.feed(10, 0, feedbackTimeout)
-	require.True(t, h.e.REPSState().Frozen)
+	require.True(t, h.p.REPSState(h.side).Frozen)
 	for range 3 {
 		require.Equal(t, []uint16{11, 22}, []uint16{h.next(), h.next()}, "again and again")
 	}
 	h.feed(110, 33, feedbackECN)
-	require.True(t, h.e.REPSState().Frozen, "not after its end yet")
+	require.True(t, h.p.REPSState(h.side).Frozen, "not after its end yet")
 	h.feed(111, 33, feedbackGood)
-	require.Equal(t, REPSState{Explore: 16, Fresh: 1, Filled: 1}, h.e.REPSState())
+	require.Equal(t, REPSState{Explore: 16, Fresh: 1, Filled: 1}, h.p.REPSState(h.side))
 	explored := map[uint16]bool{}
 	for range 16 {
 		explored[h.next()] = true
@@ -201,14 +201,14 @@ func TestREPSFreezesOnLossAndExploresAfter(t *testing.T) {
 	require.Greater(t, len(explored), 8, "of 65,536 values")
 	require.EqualValues(t, 33, h.next())
 	h.feed(120, 0, feedbackTimeout)
-	require.True(t, h.e.REPSState().Frozen)
+	require.True(t, h.p.REPSState(h.side).Frozen)
 }
 
 func TestREPSFreezesForGood(t *testing.T) {
 	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Freeze: math.MaxInt64})
 	h.feed(1, 11, feedbackGood)
 	h.feed(2, 0, feedbackTimeout)
-	require.True(t, h.e.REPSState().Frozen)
+	require.True(t, h.p.REPSState(h.side).Frozen)
 	require.Equal(t, []uint16{11, 11}, []uint16{h.next(), h.next()})
 }
 
@@ -216,9 +216,9 @@ func TestREPSDoesNotFreezeWhileExploring(t *testing.T) {
 	h := newPath(t, EntropyConfig{Scheme: SchemeREPS, Values: 16, Freeze: 100})
 	h.feed(0, 1, feedbackTimeout)
 	h.feed(101, 1, feedbackTimeout)
-	require.Equal(t, REPSState{Explore: 16}, h.e.REPSState())
+	require.Equal(t, REPSState{Explore: 16}, h.p.REPSState(h.side))
 	h.feed(102, 1, feedbackTimeout)
-	require.False(t, h.e.REPSState().Frozen)
+	require.False(t, h.p.REPSState(h.side).Frozen)
 }
 
 func TestLegacyFirstWindowThenRecycles(t *testing.T) {

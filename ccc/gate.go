@@ -92,7 +92,7 @@ const unlimited = int64(1) << 60
 // agree on the last.
 func (c *Context) admission(p *Params, now int64) int64 {
 	switch {
-	case c.life != lifeBound:
+	case c.pdcs == 0:
 		return 0
 	case c.mode != ModeEnforce:
 		return unlimited

@@ -92,12 +92,11 @@ type Manager struct {
 	_     [cacheLine - 4]byte
 }
 
-// A seat is the part of a context needed in events, in one place: five cache lines; a plain
-// event needs the middle three.
+// A seat is the part of a context needed in events, in one place: four cache lines; a plain
+// event needs the last three.
 type seat struct {
 	context Context
 	entropy Entropy
-	_       [24]byte
 }
 
 // NewManager allocates all memory of the manager. Errors wrap [ErrConfig].
@@ -156,11 +155,11 @@ func (m *Manager) Open(h Handle, now, baseRTT int64) error {
 		return errHandle
 	}
 	c := &m.seats[i].context
-	if c.rec.handle != 0 {
+	if c.handle != 0 {
 		return errInUse
 	}
 	c.Init(m.p, now, baseRTT)
-	c.rec.handle, c.rec.last = h, now
+	c.handle, c.rec.last = h, now
 	if m.p.window {
 		c.how = howNew
 	}
@@ -193,7 +192,7 @@ func (m *Manager) Revision() uint32 { return m.revision }
 
 // Context returns the context of h for reading, nil if the life is over.
 func (m *Manager) Context(h Handle) *Context {
-	if i := int(h.Index()); h != 0 && i < len(m.seats) && m.seats[i].context.rec.handle == h {
+	if i := int(h.Index()); h != 0 && i < len(m.seats) && m.seats[i].context.handle == h {
 		return &m.seats[i].context
 	}
 	return nil
@@ -279,13 +278,13 @@ func (m *Manager) Unbind(pdc Handle, now int64) (freed Handle, baseRTT int64) {
 
 // free ends the life of a context without PDCs.
 func (m *Manager) free(c *Context, now int64) (Handle, int64) {
-	h, rtt := c.rec.handle, c.BaseRTT()
-	*c = Context{rec: record{handle: h, armed: c.rec.armed}}
+	h, rtt := c.handle, c.BaseRTT()
+	*c = Context{handle: h, how: c.how & (howArmed | howBusy)}
 	if m.extra.due != nil {
 		m.extra.algs[h.Index()] = nil
 	}
 	m.settle(c, now)
-	c.rec = record{}
+	*c = Context{}
 	return h, rtt
 }
 
@@ -323,6 +322,6 @@ func (m *Manager) seatAt(pdc Handle) *seat {
 
 // sideOf is the side memory of the path choice of a context of the manager's.
 func (m *Manager) sideOf(c *Context) []uint64 {
-	i, n := int(c.rec.handle.Index()), m.p.entropy.Words()
+	i, n := int(c.handle.Index()), m.p.entropy.Words()
 	return m.side[i*n : (i+1)*n]
 }

@@ -406,7 +406,7 @@ func TestProbeCountsInEveryMode(t *testing.T) {
 // contextOf returns the context of a PDC, 0 if not bound.
 func (m *Manager) contextOf(pdc Handle) Handle {
 	if b := m.member(pdc); b != nil {
-		return m.seatOf(b).context.rec.handle
+		return m.seatOf(b).context.handle
 	}
 	return 0
 }

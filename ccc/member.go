@@ -117,14 +117,10 @@ func (b *member) mark(size int64, packets int32) {
 // A record is the manager's data for a context needed in every event, next to the context's
 // counters.
 type record struct {
-	last   int64 // time of the last event, ns
-	waited int64 // see Manager.waitedFor
-	handle Handle
+	last   int64  // time of the last event, ns
+	waited int64  // see Manager.waitedFor
 	sole   Handle // the only PDC so far, with the context's counters; 0: none, or a second exists
 	tally  tally  // carried into the ledger when there is no room
-	busy   bool   // counted in Manager.busy
-	armed  bool   // has a deadline
-	custom bool   // runs an algorithm of the user
 }
 
 // counts are the counters of a [Snapshot], the manager's data for a context beside the record, needed by few events.
@@ -183,7 +179,7 @@ func (m *Manager) counts(c *Context) counts {
 }
 
 // ledgerOf is the ledger of a context of the manager's.
-func (m *Manager) ledgerOf(c *Context) *counts { return &m.ledgers[c.rec.handle.Index()] }
+func (m *Manager) ledgerOf(c *Context) *counts { return &m.ledgers[c.handle.Index()] }
 
 // waitedFor is how long data of c has waited for a reason, ns: for the window in the record, so that
 // nothing else need be loaded, or without an extra for all. While c.holds names the reason the time of the
@@ -192,7 +188,7 @@ func (m *Manager) waitedFor(c *Context, why Reason) *int64 {
 	if why == ReasonWindow || m.extra.due == nil {
 		return &c.rec.waited
 	}
-	return &m.extra.waited[c.rec.handle.Index()][why]
+	return &m.extra.waited[c.handle.Index()][why]
 }
 
 // hold has data of c wait for a reason from the last event on, ReasonBacklog for none. While the

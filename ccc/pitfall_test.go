@@ -75,14 +75,15 @@ func TestPitfallEntropyDoesNotDependOnWindow(t *testing.T) {
 		c := bound(p)
 		var e Entropy
 		e.Init(p.Entropy(), 7)
+		side := make([]uint64, p.Entropy().Words())
 		var out []uint16
 		for i := range 100 {
 			c.OnNewData(p, 0, mtu)
 			c.OnSend(p, 0, mtu, false)
-			v := e.Next(p.Entropy(), nil, Progress{})
+			v := e.Next(p.Entropy(), side, Progress{})
 			out = append(out, v)
 			a := Ack{Ack: nscc.Ack{Bytes: mtu, RTT: 6 * us, ECN: i%3 == 0}, Packets: 1, Entropy: v}
-			e.OnACK(p.Entropy(), nil, int64(i)*us, &a)
+			e.OnACK(p.Entropy(), side, int64(i)*us, &a)
 			c.OnACK(p, int64(i)*us, a)
 		}
 		return out

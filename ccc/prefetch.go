@@ -9,7 +9,7 @@ import (
 )
 
 // ContextLines returns the addresses of the cache lines that an event of a PDC needs, by the
-// PDC's index, to be loaded ahead: three of its context, and a fourth where the path choice takes feedback, or
+// PDC's index, to be loaded ahead: three of its context, and a fourth where the path choice has side memory, or
 // else where contexts are shared. Without either, d repeats c.
 //
 //uetcc:hot inlines
@@ -18,8 +18,8 @@ func (m *Manager) ContextLines(index uint16) (a, b, c, d uintptr) {
 	a = uintptr(unsafe.Pointer(&m.seats[m.homes[index]].context.window))
 	c = a + 2*prefetch.Line
 	switch d = c; {
-	case m.listens:
-		d += prefetch.Line
+	case len(m.side) != 0:
+		d = uintptr(unsafe.Pointer(&m.side[int(m.homes[index])*int(m.p.entropy.words)]))
 	case m.shares:
 		d = uintptr(unsafe.Pointer(&m.pdcs[index]))
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/uetcc/uetcc/rccc"
 )
 
-// classify notes whether more than the window has a say in a context: ModeOff, or an algorithm of the
+// classify notes in c.how whether more than the window has a say in a context: ModeOff, or an algorithm of the
 // user's. If not, the reason follows from the state, or in ModeObserve from the window: ReasonWindow or
 // ReasonBacklog.
 func (m *Manager) classify(c *Context) {
-	c.how &= howNew | howFixed
-	if !m.runs || !m.p.window || m.p.credit || c.mode == ModeOff || c.rec.custom {
+	c.how &^= howAny | howFeeds | howObserves
+	if !m.runs || !m.p.window || m.p.credit || c.mode == ModeOff || c.how.has(howCustom) {
 		c.how |= howAny
 	} else if c.mode == ModeObserve {
 		c.how |= howObserves
@@ -22,7 +22,7 @@ func (m *Manager) classify(c *Context) {
 	}
 }
 
-// A how is what an event of a context has to look at besides the window, see classify.
+// A how is what an event of a context has to look at besides the window.
 type how uint8
 
 const (
@@ -31,9 +31,15 @@ const (
 	howFixed                    // a PDC takes no part in path choice
 	howNew                      // no data yet, of which the window is to hear
 	howObserves                 // the window refuses nothing
+	howCustom                   // an algorithm of the user's is called; with howAny
+	howArmed                    // a deadline runs, see Manager.arm; with howAny
+	howBusy                     // counted in Manager.busy
 
-	howPlain = howFeeds | howFixed | howObserves // acknowledgements change the window and path choice alone
+	howPlain = howFeeds | howFixed | howObserves | howBusy // acknowledgements change the window and path choice alone
 )
+
+//uetcc:hot inlines nobounds
+func (h how) has(bit how) bool { return h&bit != 0 }
 
 // feeds reports whether path choice hears of acknowledgements.
 //
@@ -97,7 +103,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 		return false
 	}
 	c, how := &at.context, at.context.how
-	if c.rec.sole != pdc || c.waitingRtx != 0 || how&howAny != 0 || pdc == 0 {
+	if c.rec.sole != pdc || c.waitingRtx != 0 || how.has(howAny) || pdc == 0 {
 		return m.exchangeAny(pdc, at, now, x)
 	}
 	n := x.offered(c, pdc, c.waits)
@@ -105,7 +111,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 		return false
 	}
 	t := tally(0)
-	if a := &x.News[0]; acks == 1 && how&howNew == 0 && c.believes(a.PlainAck) {
+	if a := &x.News[0]; acks == 1 && !how.has(howNew) && c.believes(a.PlainAck) {
 		c.rec.last = max(c.rec.last, now)
 		c.inflightPkts -= a.Packets
 		if how.feeds() {
@@ -121,9 +127,9 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 	x.RunParams = RunParams{}
 	p := &m.p.nscc
 	full := c.window.Full(p)
-	if n != 0 && (!full || how&howObserves != 0) {
+	if n != 0 && (!full || how.has(howObserves)) {
 		x.Sent, x.AckEach = n, c.window.AckRequest(p) // before sending: the last packet fills the window
-		if n == 1 && how&^howObserves == 0 {
+		if n == 1 && how&^(howObserves|howBusy) == 0 {
 			c.window.OnSend(x.Size)
 			c.fly(x.Size, 1)
 			x.Paths[0] = at.entropy.candidate()
@@ -143,7 +149,7 @@ func (m *Manager) Exchange(pdc Handle, now int64, x *Run) bool {
 	}
 	x.AckLast = full
 	m.count(c, t)
-	if how&howObserves != 0 {
+	if how.has(howObserves) {
 		m.observe(c, full)
 	} else if state := c.plainState(full); state != c.state {
 		m.become(c, state)
@@ -193,18 +199,19 @@ func (m *Manager) take(pdc Handle, at *seat, now int64, how how, x *Run) tally {
 //
 //uetcc:hot
 func (m *Manager) feed(at *seat, now int64, acks []PlainAck) {
-	e, p := &at.entropy, &m.p.entropy
-	switch {
-	case !m.listens:
-	case p.scheme == SchemeREPS: // without side memory
+	if !m.listens {
+		return
+	}
+	e, p, side := &at.entropy, &m.p.entropy, m.sideOf(&at.context)
+	if p.scheme == SchemeREPS {
+		g := ringOf(side)
 		for i := range acks {
-			e.feedREPS(p, now, reportOf(acks[i].Entropy, acks[i].ECN()))
+			g.feed(p, now, reportOf(acks[i].Entropy, acks[i].ECN()))
 		}
-	default:
-		side := m.sideOf(&at.context)
-		for i := range acks {
-			e.feed(p, side, now, reportOf(acks[i].Entropy, acks[i].ECN()))
-		}
+		return
+	}
+	for i := range acks {
+		e.feed(p, side, now, reportOf(acks[i].Entropy, acks[i].ECN()))
 	}
 }
 
@@ -235,7 +242,7 @@ func (m *Manager) takeAny(pdc Handle, at *seat, now int64, a *PlainAck) {
 	} else {
 		c.pass(p, news.Bytes(), news.Ack().RTT)
 	}
-	if c.rec.custom {
+	if c.how.has(howCustom) {
 		m.algOf(c).OnACK(now, Ack{Ack: news.Ack(), Packets: int(a.Packets), Entropy: a.Entropy})
 	}
 }
@@ -292,8 +299,8 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, x *Run) bool {
 	x.RunParams = RunParams{}
 	if x.Acks != 0 {
 		m.count(c, m.take(pdc, at, now, how, x))
-		if !c.rec.custom || p.credit || !m.ask(c, now) { // the answer evaluates; credit has to be settled before the question
-			if c.evaluate(p, now); c.rec.custom {
+		if !c.how.has(howCustom) || p.credit || !m.ask(c, now) { // the answer evaluates; credit has to be settled before the question
+			if c.evaluate(p, now); c.how.has(howCustom) {
 				m.ask(c, now)
 			}
 		}
@@ -319,7 +326,7 @@ func (m *Manager) exchangeAny(pdc Handle, at *seat, now int64, x *Run) bool {
 		m.choose(pdc, at, x.Size, x.Paths[:n])
 		m.count(c, tallyOf(n, 0, 0))
 		c.evaluate(p, now)
-		if c.rec.custom {
+		if c.how.has(howCustom) {
 			for range n {
 				m.algOf(c).OnSend(now, x.Size, false)
 			}
@@ -362,7 +369,7 @@ func (m *Manager) CreditTargets(pdc Handle, size int64, targets []int64) {
 		targets[i] = credit.Target(&p.rccc, d)
 		credit.OnSend(-size)
 		d.Backlog += size
-		if d.Contexts = m.busy; !c.rec.busy { // the last packet was all that there was to send
+		if d.Contexts = m.busy; !c.how.has(howBusy) { // the last packet was all that there was to send
 			d.Contexts++
 		}
 	}
@@ -426,7 +433,7 @@ func (m *Manager) become(c *Context, s State) {
 	if c.state, c.why = s, why; why != c.holds {
 		m.hold(c, why)
 	}
-	if (s >= StateActive) != c.rec.busy {
+	if (s >= StateActive) != c.how.has(howBusy) {
 		m.turn(c)
 	}
 }

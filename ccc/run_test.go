@@ -58,7 +58,7 @@ func (w *twin) same(where string) {
 	for i := range b.seats {
 		b.seats[i].context.how = a.seats[i].context.how
 		defer func() { b.seats[i].context.how |= howAny }()
-		if !b.seats[i].context.rec.armed && b.extra.due != nil {
+		if !b.seats[i].context.how.has(howArmed) && b.extra.due != nil {
 			a.extra.at[i] = b.extra.at[i]
 		}
 	}
@@ -193,7 +193,7 @@ func (w *twin) life(i int) {
 func (w *twin) tried(at Handle, n *int, by int) {
 	*n += by
 	c := w.plain.Context(at)
-	if c.rec.custom {
+	if c.how.has(howCustom) {
 		w.did.custom++
 	}
 	if c.mode != ModeEnforce {
@@ -232,7 +232,7 @@ func (w *twin) exchange(h Handle, l Left) {
 	var each []Ack
 	at := w.general.contextOf(h)
 	most := 3
-	if c := w.general.Context(at); c.rec.custom || c.mode != ModeEnforce {
+	if c := w.general.Context(at); c.how.has(howCustom) || c.mode != ModeEnforce {
 		most = 1 // or an algorithm is asked less often, and a time that was named is another
 	}
 	for range 1 + r.IntN(most) {
@@ -504,12 +504,12 @@ func TestLinesAreThoseOfTheEvent(t *testing.T) {
 		b := m.member(h)
 		at := reflect.ValueOf(&m.seatOf(b).context.window).Pointer()
 		lines := func() [4]uintptr { a, b, c, d := m.ContextLines(h.Index()); return [4]uintptr{a, b, c, d} }
-		m.listens, m.shares = false, false
+		m.side, m.shares = nil, false
 		require.Equal(t, [4]uintptr{at, at + 64, at + 128, at + 128}, lines(), i)
 		m.shares = true
 		require.Equal(t, [4]uintptr{at, at + 64, at + 128, reflect.ValueOf(&m.pdcs[h.Index()]).Pointer()}, lines(), i)
-		m.listens = true
-		require.Equal(t, [4]uintptr{at, at + 64, at + 128, at + 192}, lines(), i)
+		m.side, m.p.entropy.words = make([]uint64, 4*len(m.seats)), 4
+		require.Equal(t, [4]uintptr{at, at + 64, at + 128, reflect.ValueOf(&m.sideOf(&m.seatOf(b).context)[0]).Pointer()}, lines(), i)
 	}
 	m.ContextLines(0) // nobody's
 }

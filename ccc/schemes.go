@@ -4,6 +4,7 @@ package ccc
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"github.com/uetcc/uetcc/internal/deadline"
 )
@@ -14,8 +15,9 @@ const (
 	repsExplore = 16 // random values after a freeze, to find paths again
 )
 
-// repsRing holds the values last acknowledged without a mark: 22 bytes.
+// repsRing holds the values last acknowledged without a mark, in four words of side memory.
 type repsRing struct {
+	thaw    int64 // the end of the freeze, ns
 	value   [repsSlots]uint16
 	valid   uint8 // a bit for each slot: not used again yet
 	head    uint8 // next slot to write
@@ -23,6 +25,14 @@ type repsRing struct {
 	reuse   uint8 // next slot to repeat while frozen
 	explore uint8 // random values still to hand out
 	frozen  bool
+}
+
+// ringOf is the ring of SchemeREPS in side memory.
+//
+//uetcc:hot inlines
+func ringOf(side []uint64) *repsRing {
+	_ = side[unsafe.Sizeof(repsRing{})/8-1]
+	return (*repsRing)(unsafe.Pointer(&side[0]))
 }
 
 // put keeps a value in place of the oldest.
@@ -48,13 +58,14 @@ func (r *repsRing) take(slot uint8) uint16 {
 	return r.value[slot]
 }
 
+// feed takes in a report.
+//
 //uetcc:hot
-func (e *Entropy) feedREPS(p *EntropyParams, now int64, r report) {
-	g := &e.ring
+func (g *repsRing) feed(p *EntropyParams, now int64, r report) {
 	if r.kind == feedbackTimeout && !g.frozen && g.explore == 0 {
-		g.frozen, e.freezeEnd = true, deadline.After(now, p.freeze)
+		g.frozen, g.thaw = true, deadline.After(now, p.freeze)
 	}
-	if g.frozen && now > e.freezeEnd {
+	if g.frozen && now > g.thaw {
 		*g = repsRing{explore: repsExplore}
 	}
 	if r.kind == feedbackGood {
@@ -63,8 +74,7 @@ func (e *Entropy) feedREPS(p *EntropyParams, now int64, r report) {
 }
 
 //uetcc:hot
-func (e *Entropy) nextREPS(p *EntropyParams) uint16 {
-	g := &e.ring
+func (e *Entropy) nextREPS(p *EntropyParams, g *repsRing) uint16 {
 	switch {
 	case g.explore > 0:
 		g.explore--
@@ -86,9 +96,12 @@ type REPSState struct {
 	Filled  int  // slots ever written, up to 8
 }
 
-// REPSState describes the ring of SchemeREPS; zero for all other schemes.
-func (e *Entropy) REPSState() REPSState {
-	g := &e.ring
+// REPSState describes the ring of SchemeREPS in a context's side memory; zero for all other schemes.
+func (p *EntropyParams) REPSState(side []uint64) REPSState {
+	if p.scheme != SchemeREPS {
+		return REPSState{}
+	}
+	g := ringOf(side)
 	return REPSState{Frozen: g.frozen, Explore: int(g.explore), Fresh: int(g.fresh()), Filled: int(g.filled)}
 }
 
@@ -162,10 +175,11 @@ func (e *Entropy) push(p *EntropyParams, side []uint64, r report) {
 	if r.kind != feedbackGood {
 		return
 	}
-	w, shift := e.queueAt(p, side, e.queueHead+e.queued)
+	first := p.first(side)
+	w, shift := p.queueAt(side, uint16(*first)+e.queued)
 	*w = *w&^(0xffff<<shift) | uint64(r.value)<<shift
 	if e.queued > p.queue {
-		e.queueHead++
+		*first++
 	} else {
 		e.queued++
 	}
@@ -173,13 +187,17 @@ func (e *Entropy) push(p *EntropyParams, side []uint64, r report) {
 
 // pop returns the oldest value of a queue that is not empty.
 func (e *Entropy) pop(p *EntropyParams, side []uint64) uint16 {
-	w, shift := e.queueAt(p, side, e.queueHead)
-	e.queueHead++
+	first := p.first(side)
+	w, shift := p.queueAt(side, uint16(*first))
+	*first++
 	e.queued--
 	return uint16(*w >> shift)
 }
 
-func (e *Entropy) queueAt(p *EntropyParams, side []uint64, pos uint16) (w *uint64, shift uint) {
+// first is the position of the oldest queued value, modulo 2^16.
+func (p *EntropyParams) first(side []uint64) *uint64 { return &side[p.words-1] }
+
+func (p *EntropyParams) queueAt(side []uint64, pos uint16) (w *uint64, shift uint) {
 	slot := pos & p.queue
 	return &side[p.penalty+int32(slot/valuesPerWord)], uint(slot%valuesPerWord) * 16
 }

@@ -32,7 +32,6 @@ func TestEnumNames(t *testing.T) {
 		want string
 	}{
 		{StateIdle, "IDLE"}, {StatePending, "PENDING"}, {StateActive, "ACTIVE"}, {StateReady, "READY"}, {State(9), "State(9)"},
-		{lifeUnconfigured, "UNCONFIGURED"}, {lifeConfigured, "CONFIGURED"}, {lifeBound, "BOUND"},
 		{ModeEnforce, "enforce"}, {ModeObserve, "observe"}, {ModeOff, "off"},
 		{ControlNSCC, "nscc"}, {ControlRCCC, "rccc"}, {ControlBoth, "nscc+rccc"}, {ControlNone, "none"},
 		{ReasonBacklog, "backlog"}, {ReasonWindow, "window"}, {ReasonCredit, "credit"}, {ReasonAlgorithm, "algorithm"},

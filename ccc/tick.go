@@ -22,19 +22,21 @@ func (x *extra) init(contexts int, now int64) {
 
 // arm keeps the earliest time for a look at context c.
 func (m *Manager) arm(c *Context) {
-	r, i := &c.rec, uint32(c.rec.handle.Index())
+	i, armed := uint32(c.handle.Index()), c.how.has(howArmed)
 	at, want := c.CreditDeadline()
 	if c.why == ReasonPacing && (!want || c.notBefore < at) {
 		at, want = c.notBefore, true
 	}
 	switch {
-	case want && (!r.armed || at != m.extra.at[i]):
+	case want && (!armed || at != m.extra.at[i]):
 		m.extra.at[i] = at
 		m.extra.due.Arm(i, at)
-	case !want && r.armed:
+	case !want && armed:
 		m.extra.due.Cancel(i)
 	}
-	r.armed = want
+	if want != armed {
+		c.how ^= howArmed
+	}
 }
 
 // NextDeadline returns when to call [Manager.Tick], ns, and false if nothing
@@ -64,16 +66,16 @@ func (m *Manager) Tick(now int64) (Handle, Reason) {
 			return 0, ReasonBacklog
 		}
 		c := &m.seats[i].context
-		c.rec.armed = false
+		c.how &^= howArmed
 		paced := c.why == ReasonPacing
 		asks := c.CreditRequestDue(m.p, now)
 		c.evaluate(m.p, now)
 		m.settle(c, now)
 		switch {
 		case asks:
-			return c.rec.handle, ReasonCredit
+			return c.handle, ReasonCredit
 		case paced && c.state == StateReady:
-			return c.rec.handle, ReasonPacing
+			return c.handle, ReasonPacing
 		}
 	}
 }
@@ -82,7 +84,7 @@ func (m *Manager) Tick(now int64) (Handle, Reason) {
 //
 //uetcc:hot
 func (m *Manager) settle(c *Context, now int64) {
-	if c.rec.custom {
+	if c.how.has(howCustom) {
 		m.ask(c, now)
 	}
 	m.arrange(c, now)
@@ -92,15 +94,15 @@ func (m *Manager) settle(c *Context, now int64) {
 //
 //uetcc:hot
 func (m *Manager) arrange(c *Context, now int64) {
-	r := &c.rec
-	if (c.state >= StateActive) != r.busy {
+	how := c.how
+	if (c.state >= StateActive) != how.has(howBusy) {
 		m.turn(c)
 	}
-	r.last = max(r.last, now) // what was posted may be older than what was not
+	c.rec.last = max(c.rec.last, now) // what was posted may be older than what was not
 	if why := c.held(); why != c.holds {
 		m.hold(c, why)
 	}
-	if _, asks := c.credit.Deadline(); asks || c.why == ReasonPacing || r.armed || m.gates != nil {
+	if _, asks := c.credit.Deadline(); asks || c.why == ReasonPacing || how.has(howArmed) || m.gates != nil {
 		m.settleWide(c, now)
 	}
 }
@@ -109,8 +111,7 @@ func (m *Manager) arrange(c *Context, now int64) {
 //
 //uetcc:hot inlines
 func (m *Manager) turn(c *Context) {
-	r := &c.rec
-	if r.busy = !r.busy; r.busy {
+	if c.how ^= howBusy; c.how.has(howBusy) {
 		m.busy++
 	} else {
 		m.busy--
@@ -122,7 +123,7 @@ func (m *Manager) turn(c *Context) {
 func (m *Manager) settleWide(c *Context, now int64) {
 	m.arm(c)
 	if m.gates != nil {
-		i := c.rec.handle.Index()
+		i := c.handle.Index()
 		m.edges[i].publish(&m.gates[i], c.admission(m.p, now))
 	}
 }

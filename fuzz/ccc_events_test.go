@@ -335,7 +335,7 @@ func FuzzCCCEntropy(f *testing.F) {
 				upper = base
 			}
 			require.True(t, v&^7 == upper || known[v], "value %d from nowhere", v)
-			s := e.REPSState()
+			s := p.REPSState(side)
 			require.LessOrEqual(t, s.Fresh, 8)
 			require.LessOrEqual(t, s.Fresh, s.Filled)
 			require.LessOrEqual(t, s.Filled, recycled)

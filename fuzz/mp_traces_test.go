@@ -112,7 +112,7 @@ func (m *mpPath) ring() [4]int64 {
 	if m.scheme != ccc.SchemeREPS {
 		return [4]int64{-1, -1, -1, -1}
 	}
-	s := m.e.REPSState()
+	s := m.p.REPSState(m.side)
 	frozen := map[bool]int64{true: 1}[s.Frozen]
 	return [4]int64{frozen, int64(s.Explore), int64(s.Fresh), int64(s.Filled)}
 }

@@ -62,7 +62,7 @@ type sender struct {
 	requests  uint32      // for credit, sent under PSNs
 	passed    uint32      // of them, those before cack
 
-	_ [8]byte // the sender ends with a cache line
+	_ [48]byte // the sender ends with a cache line
 }
 
 func (s *light) record(c *sender, psn uint32) *record {

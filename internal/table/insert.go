@@ -106,8 +106,8 @@ func (m *Map) claim(hash, word uint64) (place, uint64, bool) {
 	return 0, 0, false
 }
 
-// pass counts an entry in group g, unless the count is at the limit, higher than
-// the groups in front can ever send on.
+// pass counts an entry in group g, unless the count is at the limit, ten times what was seen in
+// full maps.
 func (m *Map) pass(g uint64) bool {
 	for {
 		step()
@@ -219,7 +219,7 @@ func (m *Map) Delete(h Handle) bool {
 	}
 	hash := m.hasher.Sum(&k)
 	m.vacate(n, w)
-	m.uncount(hash, (n/groupSize+m.groups-m.home(hash))%m.groups)
+	m.uncount(hash, (n/groupSize+m.groups-m.home(hash))%m.groups/m.stride(hash))
 	return true
 }
 
