@@ -10,7 +10,9 @@ import "math"
 // flight in the present round trip, until qaEnd, and in the last.
 
 const (
-	adaptiveFirst  = 3       // packets of the first window
+	adaptiveFirst  = 3       // packets of the first window, or
+	adaptivePart   = 128     // the bandwidth-delay product / adaptivePart, which as many senders fill,
+	adaptiveBurst  = 16      // up to so many packets
 	adaptiveRoom   = 5       // packets of the smallest ceiling: acknowledgements wait for packets of the other way
 	adaptiveBegin  = 2       // packets of the first window of transfers of more than adaptiveFew packets,
 	adaptiveFew    = 6       // which take two round trips, and fewer than adaptiveMany

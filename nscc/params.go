@@ -161,11 +161,11 @@ func (c *Config) slowest() int64 {
 	return min(c.LinkRate, c.ReceiverRate)
 }
 
-// windows are MaxWnd and the first window. The adaptive profile has room for a few packets first.
+// windows are MaxWnd and the first window. The adaptive profile has room for a few packets first, on long paths for more.
 func (c *Config) windows(bdp float64) (most, first int64) {
 	most, first = int64(1.5*bdp), math.MaxInt64
 	if c.Profile == ProfileAdaptive {
-		first = adaptiveFirst * c.MTU
+		first = min(max(adaptiveFirst, int64(bdp)/adaptivePart/c.MTU), adaptiveBurst) * c.MTU
 		most = max(most, adaptiveRoom*c.MTU)
 	}
 	most = cmp.Or(c.Tuning.MaxWnd, most)
@@ -250,7 +250,7 @@ func (c *Config) params(k Constants) Params {
 		ackTrigger: k.AckTrigger, linkRate: c.LinkRate,
 		alpha: k.alpha, fair: k.FairIncrease, nominal: k,
 	}
-	if c.Profile == ProfileAdaptive && c.InitialCwnd == 0 {
+	if c.Profile == ProfileAdaptive && c.InitialCwnd == 0 && k.InitialCwnd <= adaptiveFirst*c.MTU {
 		p.begin = adaptiveBegin * c.MTU
 	}
 	if c.ForgettingFilter {
