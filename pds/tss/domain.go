@@ -84,10 +84,15 @@ func (k *Key) hash() [sha256.Size]byte {
 	return sha256.Sum256(binary.BigEndian.AppendUint16(k.Secret[:len(k.Secret):len(k.Secret)], k.Epoch))
 }
 
-// retire empties key slot an, and keeps in mind which counters its key has used.
+// retire empties key slot an with all keys derived, and keeps in mind which counters its key has used.
 func (d *Domain) retire(an uint8) {
 	s := d.slots[an]
-	d.slots[an] = slot{}
+	d.slots[an], d.out = slot{}, sender{}
+	for i := range d.peers {
+		if d.peers[i].an == an {
+			d.peers[i] = sender{}
+		}
+	}
 	if !s.set || s.next == s.key.First {
 		return
 	}
@@ -175,12 +180,6 @@ func (d *Domain) Load(an uint8, k Key) error {
 	}
 	d.retire(an)
 	d.slots[an] = s
-	d.out = sender{}
-	for i := range d.peers {
-		if d.peers[i].an == an {
-			d.peers[i] = sender{}
-		}
-	}
 	return nil
 }
 
@@ -264,11 +263,24 @@ func (d *Domain) derive(s *slot, an uint8, id *identity) (k sender, err error) {
 	return k, k.init(&key, &mask)
 }
 
-// place is where the key of an identity is kept.
+// ways is in how many places the key of an identity may be: in one alone some of 64 senders would share theirs.
+const ways = 8
+
+// place is where the key of an identity is kept, or to be kept.
 func (d *Domain) place(id *identity, an uint8) *sender {
-	h := binary.LittleEndian.Uint64(id.addr[:])*0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(id.addr[8:])
-	h = (h ^ uint64(id.epoch)<<33 ^ uint64(id.rekey)<<1 ^ uint64(an)) * 0xbf58476d1ce4e5b9
-	return &d.peers[h>>40&uint64(len(d.peers)-1)]
+	h := binary.BigEndian.Uint64(id.addr[:])*0x9e3779b97f4a7c15 ^ binary.BigEndian.Uint64(id.addr[8:])
+	h = (h ^ uint64(id.epoch)<<33 ^ uint64(id.rekey)<<1 ^ uint64(an)) * 0xbf58476d1ce4e5b9 >> 40
+	mask := uint64(len(d.peers) - 1)
+	best := &d.peers[h&mask]
+	for i := range uint64(ways) {
+		switch p := &d.peers[(h+i)&mask]; {
+		case p.aead == nil:
+			best = p
+		case p.id == *id && p.an == an:
+			return p
+		}
+	}
+	return best
 }
 
 // setNonce sets the nonce of a packet.
