@@ -4,8 +4,8 @@
 // UDP port 4793 and IP protocol 253 decode to a [UET] layer, or a UET can be a
 // layer of a gopacket.DecodingLayerParser.
 //
-// The package is a separate module, so users of the engine do not depend on
-// gopacket.
+// No other package of the library imports gopacket, so a program without this one
+// links none of it.
 package gopacketlayers
 
 import (
