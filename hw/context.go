@@ -88,13 +88,13 @@ func (c *Context) Commit(v Control) {
 	c.space.Flush()
 }
 
-// SetCwnd gives the device a window in bytes. With less than the bytes in flight nothing
-// new leaves. Without [FeatureWindow] SetCwnd changes nothing.
+// SetCwnd gives the device a window in bytes, a negative one as 0. With less than the bytes in
+// flight nothing new leaves. Without [FeatureWindow] SetCwnd changes nothing.
 //
 //uetcc:hot inlines nobounds
 func (c *Context) SetCwnd(bytes int64) {
 	if c.on&FeatureWindow != 0 {
-		c.space.Store64(c.base+Reg.Cwnd.Offset, uint64(bytes))
+		c.space.Store64(c.base+Reg.Cwnd.Offset, uint64(max(bytes, 0)))
 	}
 }
 
@@ -114,11 +114,11 @@ func (c *Context) SetCredit(quanta uint64) {
 	}
 }
 
-// SetBacklog tells the device the waiting bytes, advertised as the credit target. Without
-// [FeatureCredit] SetBacklog changes nothing.
+// SetBacklog tells the device the waiting bytes, a negative number as 0, advertised as the credit
+// target. Without [FeatureCredit] SetBacklog changes nothing.
 func (c *Context) SetBacklog(bytes int64) {
 	if c.on&FeatureCredit != 0 {
-		c.space.Store64(c.base+Reg.Backlog.Offset, uint64(bytes))
+		c.space.Store64(c.base+Reg.Backlog.Offset, uint64(max(bytes, 0)))
 	}
 }
 

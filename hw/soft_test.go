@@ -35,6 +35,9 @@ func TestWindowRule(t *testing.T) {
 	soft.Ack(0, 4096)
 	soft.Step(40_000)
 	require.EqualValues(t, 4*4096, c.Sent(), "one packet always fits an empty window")
+	c.SetCwnd(-1) // was a window without end
+	soft.Step(50_000)
+	require.EqualValues(t, 4*4096, c.Sent())
 	require.Positive(t, dev.Counters().WindowBlockedNs)
 	require.EqualValues(t, 4, dev.Counters().TXPackets)
 	last, err := dev.Load(Reg.LastTX, 0)

@@ -82,7 +82,8 @@ type Params struct {
 // MTU is the largest nominal packet and the smallest window, bytes.
 func (p *Params) MTU() int64 { return p.mtu }
 
-// MaxWnd is the ceiling of every window, bytes.
+// MaxWnd is the ceiling of every window, bytes. With ProfileAdaptive and a guess (Config.Unmeasured, Config.Unrated)
+// windows start with the ceiling, and may find a higher one: up to Tuning.MaxWnd if set, or [MaxWindow].
 func (p *Params) MaxWnd() int64 { return p.maxWnd }
 
 // BaseRTT is config_base_rtt, ticks.

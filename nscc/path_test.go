@@ -387,6 +387,18 @@ func TestAdaptiveBegin(t *testing.T) {
 	require.Equal(t, int64(225_000), w.Cwnd())
 }
 
+// The room of five packets is no more than Tuning.MaxWnd allows.
+func TestAdaptiveKeepsBelowMaxWnd(t *testing.T) {
+	p := must(t, nscc.Config{LinkRate: 12.5e9, BaseRTT: 12_000, MTU: pathMTU, Profile: nscc.ProfileAdaptive, Tuning: nscc.Tuning{MaxWnd: 2 * pathMTU}})
+	var w nscc.Window
+	w.Init(p, 0, 0)
+	for now := range int64(100) {
+		w.OnSend(pathMTU)
+		w.OnACK(p, now*11_000, nscc.Ack{Bytes: pathMTU, RTT: 11_000})
+		require.LessOrEqual(t, w.Cwnd(), p.MaxWnd())
+	}
+}
+
 // TestAdaptiveFirstSampleIsNotTheShortest hands the first samples to a window at its smallest,
 // long after it was made: none may find a base round trip that no packet had.
 func TestAdaptiveFirstSampleIsNotTheShortest(t *testing.T) {

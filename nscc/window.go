@@ -16,8 +16,8 @@ const (
 // lie in slabs. Single writer. The zero value is not usable: call [Window.Init].
 //
 // Invariants after every call: MTU <= cwnd <= [Params.MaxWnd] of the Params, the
-// same in all calls; for the first window of an htsim profile see
-// [Config].InitialCwnd. Bytes in flight may exceed the window after a cut, and may
+// same in all calls, but for what MaxWnd says of guesses; for the first window of an
+// htsim profile see [Config].InitialCwnd. Bytes in flight may exceed the window after a cut, and may
 // be slightly negative, because rcvd_bytes counts in units of 256 bytes rounded
 // up.
 type Window struct {
@@ -40,7 +40,7 @@ type Window struct {
 
 	run int64 // fi_count, bytes acknowledged in a row at about no delay, with fastOn
 
-	maxWnd uint32 // ceiling of cwnd: 1.5 x rate x base, never above Params.MaxWnd
+	maxWnd uint32 // ceiling of cwnd: 1.5 x rate x base, never above Params.ceiling
 	ignore uint32 // bytes_to_ignore, whose marks are stale after a quick adapt
 	saved  uint32 // window before the destination's penalty; 0: none
 
@@ -215,7 +215,7 @@ func (w *Window) setBase(p *Params, rtt int64, bdp float64) {
 	}
 	w.base = rtt
 	if p.profile == ProfileAdaptive { // may find a longer base
-		w.maxWnd = uint32(max(min(int64(1.5*bdp*p.hosts(rtt)), p.mostWnd), adaptiveRoom*p.mtu))
+		w.maxWnd = uint32(min(max(int64(1.5*bdp*p.hosts(rtt)), adaptiveRoom*p.mtu), p.mostWnd))
 		return
 	}
 	w.maxWnd = uint32(max(min(int64(1.5*bdp), int64(w.maxWnd)), p.mtu))

@@ -202,6 +202,7 @@ type channel struct {
 	who    int
 	start  int64
 	finish int64
+	early  int64 // part of a nanosecond by which the exact finish was earlier, in 1/Rate
 }
 
 // queue is the ring of one requester's requests at one channel.
@@ -237,8 +238,16 @@ func (ch *channel) dispatch(c *Config, now int64) {
 	q := &ch.queues[who]
 	ch.cur = q.ring[q.head]
 	q.head, q.n = (q.head+1)%len(q.ring), q.n-1
+	if start != ch.finish { // not behind another transfer
+		ch.early = 0
+	}
 	ch.busy, ch.who, ch.turn, ch.start = true, who, (who+1)%len(ch.queues), start
-	ch.finish = deadline.After(start, (ch.cur.bytes*1e9-1)/c.Rate+1) // rounded up
+	lasts := ch.cur.bytes*1e9 - ch.early
+	ns := lasts / c.Rate
+	if lasts%c.Rate > 0 { // rounded up
+		ns++
+	}
+	ch.finish, ch.early = deadline.After(start, ns), ns*c.Rate-lasts
 	ch.banks[ch.cur.bank] = deadline.After(ch.finish, c.BankBusy)
 }
 

@@ -194,7 +194,7 @@ func TestControllerAgainstModel(t *testing.T) {
 	for range 50 {
 		cfg := Config{
 			Channels: 1 + r.IntN(4), Banks: 1 + r.IntN(4), Requesters: 1 + r.IntN(5), Depth: 1 + r.IntN(8),
-			Rate: 1 + r.Int64N(1e10), BankBusy: r.Int64N(300), Interleave: 1 << r.IntN(12),
+			Rate: 1 + r.Int64N(1e10)<<r.IntN(8), BankBusy: r.Int64N(300), Interleave: 1 << r.IntN(12),
 		}
 		c, err := NewController(cfg)
 		require.NoError(t, err)
@@ -242,6 +242,24 @@ func TestControllerAgainstModel(t *testing.T) {
 	}
 }
 
+// A channel transfers at its rate however short the requests are. (Before: each lasted whole nanoseconds, so 64 bytes
+// at 51.2 GB/s went at 32 GB/s.)
+func TestRateHasFractions(t *testing.T) {
+	for _, rate := range []int64{51_200_000_000, 819e9, 5e18} {
+		c, err := NewController(Config{Channels: 1, Banks: 1, Requesters: 1, Depth: 1 << 12, Rate: rate, Interleave: 1})
+		require.NoError(t, err)
+		for range 1 << 12 {
+			require.NoError(t, c.Submit(0, Request{Bytes: 64}))
+		}
+		at, done := int64(0), make([]Done, 1<<12)
+		for c.Occupied() > 0 {
+			at, _ = c.Next()
+			c.Retire(at, done)
+		}
+		require.Equal(t, (64<<12*1_000_000_000-1)/rate+1, at)
+	}
+}
+
 type modelRequest struct {
 	Request
 	at   int64
@@ -250,7 +268,7 @@ type modelRequest struct {
 
 // serve is one channel: the order of requests that came in this order.
 func serve(cfg Config, requests []modelRequest) (out []Done) {
-	free, turn, banks := int64(math.MinInt64), 0, map[int]int64{}
+	free, early, turn, banks := int64(math.MinInt64), int64(0), 0, map[int]int64{}
 	for len(requests) > 0 {
 		now, best, bestKey := max(free, requests[0].at), 0, []int64(nil)
 		for i, q := range requests {
@@ -268,7 +286,12 @@ func serve(cfg Config, requests []modelRequest) (out []Done) {
 			}
 		}
 		q, start := requests[best], bestKey[0]
-		free = start + (q.Bytes*1e9+cfg.Rate-1)/cfg.Rate
+		lasts := q.Bytes * 1e9 // in 1/Rate ns
+		if start == free {
+			lasts -= early
+		}
+		free = start + (lasts+cfg.Rate-1)/cfg.Rate
+		early = (free-start)*cfg.Rate - lasts
 		banks[q.bank], turn = free+cfg.BankBusy, (q.Requester+1)%cfg.Requesters
 		requests = slices.Delete(requests, best, best+1)
 		out = append(out, Done{q.Tag, q.Requester, q.Bytes, free, start - q.at})

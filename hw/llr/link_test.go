@@ -409,6 +409,11 @@ func TestTransmitterRules(t *testing.T) {
 	tx.Start(0)
 	_, v = tx.Offer(0, Frame{Size: 1})
 	require.Equal(t, VerdictPlain, v, "best effort until the receiver has answered")
+	tx.Receive(0, &Set{Type: TypeInitEcho})
+	_, v = tx.Offer(0, Frame{Size: 1})
+	require.Equal(t, VerdictNumbered, v)
+	tx.Receive(0, &Set{Type: TypeACK, Seq: 1 << seqBits}) // more bits than a number has: looked for 0 without end
+	require.Zero(t, tx.outstanding())
 
 	for _, c := range []Config{
 		{}, {ReplayTimer: 1, OutstandingFrames: half + 1}, {ReplayTimer: 1, OutstandingBytes: -1},

@@ -242,7 +242,7 @@ func (t *Transmitter) confirm(now int64, s Seq, nack bool) {
 		t.stats.SeqError++
 		return
 	}
-	for t.acked != s {
+	for range n { // not until s, which may have more bits than a number
 		t.acked = t.acked.add(1)
 		t.bytes -= t.at(t.acked).Size
 	}

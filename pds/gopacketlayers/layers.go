@@ -4,8 +4,8 @@
 // UDP port 4793 and IP protocol 253 decode to a [UET] layer, or a UET can be a
 // layer of a gopacket.DecodingLayerParser.
 //
-// The package is a separate module, so users of the engine do not depend on
-// gopacket.
+// The packages of the engine do without gopacket: only programs that import this
+// package link gopacket.
 package gopacketlayers
 
 import (

@@ -72,8 +72,8 @@ type slot struct {
 
 // A spent is a key that has sealed packets and is in no slot any more: its hash, since Drop leaves no secret.
 type spent struct {
-	hash [sha256.Size]byte
-	next uint64 // counter of the next packet
+	hash        [sha256.Size]byte
+	first, next uint64 // counters of the first packet and of the next
 }
 
 // spentMost is how many such keys a domain knows, the latest.
@@ -84,16 +84,21 @@ func (k *Key) hash() [sha256.Size]byte {
 	return sha256.Sum256(binary.BigEndian.AppendUint16(k.Secret[:len(k.Secret):len(k.Secret)], k.Epoch))
 }
 
-// retire empties key slot an, and keeps in mind which counters its key has used.
+// retire empties key slot an with all keys derived, and keeps in mind which counters its key has used.
 func (d *Domain) retire(an uint8) {
 	s := d.slots[an]
-	d.slots[an] = slot{}
+	d.slots[an], d.out = slot{}, sender{}
+	for i := range d.peers {
+		if d.peers[i].an == an {
+			d.peers[i] = sender{}
+		}
+	}
 	if !s.set || s.next == s.key.First {
 		return
 	}
-	k := spent{s.key.hash(), s.next}
+	k := spent{s.key.hash(), s.key.First, s.next}
 	if i := d.spentAs(k.hash); i >= 0 {
-		k.next = max(k.next, d.spent[i].next)
+		k.first, k.next = min(k.first, d.spent[i].first), max(k.next, d.spent[i].next)
 		d.spent = slices.Delete(d.spent, i, i+1)
 	} else if len(d.spent) == spentMost {
 		d.spent = slices.Delete(d.spent, 0, 1)
@@ -175,12 +180,6 @@ func (d *Domain) Load(an uint8, k Key) error {
 	}
 	d.retire(an)
 	d.slots[an] = s
-	d.out = sender{}
-	for i := range d.peers {
-		if d.peers[i].an == an {
-			d.peers[i] = sender{}
-		}
-	}
 	return nil
 }
 
@@ -192,23 +191,26 @@ func (d *Domain) Drop(an uint8) {
 }
 
 // Use seals with key slot an from now on. The second slot still opens packets of others, until
-// dropped or loaded. The errors are [ErrKey] and [ErrReuse]: a key in both slots seals with the
-// counters of each only if the counters of one end below the first of the other.
+// dropped or loaded. The errors are [ErrKey] and [ErrReuse]: a key in both slots, or in the second
+// before, seals with the counters of each only if the counters of one end below the first of the other.
 func (d *Domain) Use(an uint8) error {
 	if an > 1 || !d.slots[an].set {
 		return ErrKey
 	}
-	if d.slots[an].repeats(&d.slots[1-an]) {
-		return fmt.Errorf("%w: from %d on in slot %d", ErrReuse, d.slots[1-an].key.First, 1-an)
+	s, o := &d.slots[an], &d.slots[1-an]
+	if o.set && o.key.Secret == s.key.Secret && o.key.Epoch == s.key.Epoch && s.repeats(o.key.First, o.next) {
+		return fmt.Errorf("%w: from %d on in slot %d", ErrReuse, o.key.First, 1-an)
+	}
+	if i := d.spentAs(s.key.hash()); i >= 0 && s.repeats(d.spent[i].first, d.spent[i].next) {
+		return fmt.Errorf("%w: from %d on before", ErrReuse, d.spent[i].first)
 	}
 	d.using, d.out = int8(an), sender{}
 	return nil
 }
 
-// repeats reports whether s would come to counters with which o has sealed under the same key.
-func (s *slot) repeats(o *slot) bool {
-	return o.set && o.key.Secret == s.key.Secret && o.key.Epoch == s.key.Epoch &&
-		o.key.First < o.next && s.next < o.next && o.key.First <= s.key.Limit
+// repeats reports whether s would come to counters from first on and below next.
+func (s *slot) repeats(first, next uint64) bool {
+	return first < next && s.next < next && first <= s.key.Limit
 }
 
 // Counter returns the counter of the next packet sealed with key slot an: the value to store,
@@ -264,11 +266,24 @@ func (d *Domain) derive(s *slot, an uint8, id *identity) (k sender, err error) {
 	return k, k.init(&key, &mask)
 }
 
-// place is where the key of an identity is kept.
+// ways is in how many places the key of an identity may be: in one alone some of 64 senders would share theirs.
+const ways = 8
+
+// place is where the key of an identity is kept, or to be kept.
 func (d *Domain) place(id *identity, an uint8) *sender {
-	h := binary.LittleEndian.Uint64(id.addr[:])*0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(id.addr[8:])
-	h = (h ^ uint64(id.epoch)<<33 ^ uint64(id.rekey)<<1 ^ uint64(an)) * 0xbf58476d1ce4e5b9
-	return &d.peers[h>>40&uint64(len(d.peers)-1)]
+	h := binary.BigEndian.Uint64(id.addr[:])*0x9e3779b97f4a7c15 ^ binary.BigEndian.Uint64(id.addr[8:])
+	h = (h ^ uint64(id.epoch)<<33 ^ uint64(id.rekey)<<1 ^ uint64(an)) * 0xbf58476d1ce4e5b9 >> 40
+	mask := uint64(len(d.peers) - 1)
+	best := &d.peers[h&mask]
+	for i := range uint64(ways) {
+		switch p := &d.peers[(h+i)&mask]; {
+		case p.aead == nil:
+			best = p
+		case p.id == *id && p.an == an:
+			return p
+		}
+	}
+	return best
 }
 
 // setNonce sets the nonce of a packet.

@@ -222,6 +222,42 @@ func TestUseRefusesCountersOfTheOtherSlot(t *testing.T) {
 	seal(d, 3)
 }
 
+// Nor with those of a key that the other slot has had.
+func TestUseRefusesCountersOfAKeyOfNoSlot(t *testing.T) {
+	for _, limit := range []uint64{0, 9} {
+		d := member(t, Config{Mode: ModeDirect}, Key{Secret: secret, Limit: limit})
+		require.NoError(t, d.Load(1, Key{Secret: secret, First: 10}))
+		require.NoError(t, d.Use(1))
+		require.NoError(t, d.Seal(packet4(1, 2, 12, 9), 0))
+		d.Drop(1)
+		if limit == 0 {
+			require.ErrorIs(t, d.Use(0), ErrReuse)
+			require.ErrorIs(t, d.Seal(packet4(1, 2, 12, 9), 0), ErrKey)
+		} else {
+			require.NoError(t, d.Use(0), "the ranges have no counter in common")
+		}
+	}
+}
+
+// A key is derived once for each sender, also of neighbouring addresses. (Before: the senders of an IPv4 network
+// shared one place, so their packets derived a key each.)
+func TestOpenKeepsTheKeysOfManySenders(t *testing.T) {
+	for _, ssi := range []bool{false, true} {
+		c := Config{Mode: ModeCluster, SSI: ssi}
+		a, b := member(t, c, Key{Secret: secret}), member(t, c, Key{Secret: secret})
+		for range 2 {
+			for src := range 200 {
+				p := packet4(byte(src), 2, c.headerLen(), 9)
+				require.NoError(t, a.Seal(p, uint32(src)))
+				require.NoError(t, b.Open(p, new(pds.TSS)))
+			}
+		}
+		require.EqualValues(t, 200, b.Stats().Derivations)
+		b.Drop(0)
+		require.Equal(t, make([]sender, len(b.peers)), b.peers, "a dropped slot leaves no secret")
+	}
+}
+
 func TestCountersEnd(t *testing.T) {
 	d := member(t, Config{Mode: ModeCluster}, Key{Secret: secret, First: 1<<48 - 2})
 	p := packet4(1, 2, 12, 9)
