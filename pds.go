@@ -154,7 +154,7 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 func (s *source) broken(cookie uint64, ev *pdc.Event) {
 	s.stats.Broken++
 	info, _ := s.pds.PDC(ev.PDC)
-	*s.events.push() = completion{
+	*s.events.Push() = completion{
 		received: true, cookie: cookie, peer: info.Peer, cause: ev.Cause, nack: ev.Nack,
 		outcome: ses.Outcome{Status: ses.StatusPDS, Cause: uint8(ev.Cause)},
 	}

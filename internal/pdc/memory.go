@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/internal/karn"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
@@ -126,7 +127,7 @@ type memory struct {
 	free     []uint32 // chunks, a stack: the last used is the next, as the lines may be near
 
 	responses responseStore
-	events    eventRing
+	events    fifo.Queue[Event]
 }
 
 // lap is how many PSNs a ring tells of.
@@ -201,7 +202,7 @@ func newMemory(c memoryConfig) (*memory, error) {
 	if c.responseLen > ResponseMax {
 		m.responses.long.init(c.LongResponses, c.responseLen)
 	}
-	m.events.init(c.Events + m.reserve)
+	m.events = fifo.Make[Event](c.Events + m.reserve)
 	return m, nil
 }
 

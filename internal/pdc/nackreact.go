@@ -411,7 +411,7 @@ func (s *source) void(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	}
 	r, i := p.tx.at(s.mem, off)
 	h, _, _ := s.mem.submitted(r, i)
-	s.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(off), Handle: h, Cause: CauseNack, Nack: n.Code})
+	s.mem.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(off), Handle: h, Cause: CauseNack, Nack: n.Code})
 	l := p.tx.enqueue(s.mem, off, now)
 	p.tx.differ(s.mem, r, off)
 	s.mem.write(r, i, 0, label{kind: kindControl | kindAR | kind(pds.CtlNOOP), sends: karn.More})

@@ -40,7 +40,7 @@ func (m *Manager) NextDeadline() (int64, bool) {
 func (m *Manager) Tick(now int64) (done bool) {
 	m.recovery.tickCC(now)
 	now = m.timer.wheel.Now(now)
-	for m.mem.events.free() >= m.mem.reserve {
+	for m.mem.events.Free() >= m.mem.reserve {
 		id, ok := m.timer.wheel.Expire(now)
 		if !ok {
 			return true

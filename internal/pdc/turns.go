@@ -3,9 +3,8 @@
 package pdc
 
 import (
-	"math/bits"
-
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -157,10 +156,7 @@ type queue struct {
 	head, tail uint32 // of the whole life
 }
 
-func newQueue(pdcs int) queue { return queue{ring: make([]pds.PDCID, ringSize(pdcs))} }
-
-// ringSize is the smallest power of two not below n, 1 or more.
-func ringSize(n int) int { return 1 << bits.Len(uint(n-1)) }
+func newQueue(pdcs int) queue { return queue{ring: make([]pds.PDCID, fifo.Size(pdcs))} }
 
 //uetcc:hot inlines
 func (q *queue) push(p *PDC) {
