@@ -10,6 +10,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
@@ -152,7 +153,13 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		m.target.holes = slab.Make[pds.PSN](ids + 1)
 	}
 	m.source = source{p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, stats: &m.stats, sched: &m.sched, timer: &m.timer}
-	m.life.init(m, &c, hasher)
+	_, contexts := c.Contexts.Stats()
+	m.life = life{
+		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, table: m.table, stats: &m.stats, sched: &m.sched,
+		timer: &m.timer, reply: &m.reply, start: &m.start, source: &m.source, target: &m.target, rudi: &m.rudi,
+		algof: c.Algorithm, awaits: c.Awaited, cccID: make([]uint8, contexts+1), paths: newKnownPaths(ids, hasher),
+		waiting: [2]fifo.Queue[waiter]{fifo.Make[waiter](c.Waiting), fifo.Make[waiter](c.Waiting)}, most: c.Waiting, spare: c.Spare,
+	}
 	m.recovery = recovery{
 		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, stats: &m.stats,
 		sched: &m.sched, timer: &m.timer, reply: &m.reply, start: &m.start, target: &m.target, source: &m.source, life: &m.life,

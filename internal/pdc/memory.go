@@ -197,8 +197,7 @@ func newMemory(c memoryConfig) (*memory, error) {
 	for i := chunks; i > 0; i-- {
 		m.putChunk(uint32(i))
 	}
-	m.responses.init(c.pdcs, c.Responses+c.Buffers)
-	m.responses.initBuffers(c.Buffers)
+	m.responses.init(c.pdcs, c.Responses+c.Buffers, c.Buffers)
 	if c.responseLen > ResponseMax {
 		m.responses.long.init(c.LongResponses, c.responseLen)
 	}

@@ -171,7 +171,7 @@ func (l *life) bind(now int64, p *PDC) error {
 		}
 		p.flags |= flagMeasure
 	}
-	if err := l.cc.Bind(ccc.Handle(p.handle), c, now, l.keepsPath(p)); err != nil {
+	if err := l.cc.Bind(ccc.Handle(p.handle), c, now, p.is(flagROD) && !l.p.c.SprayROD); err != nil {
 		return err
 	}
 	p.cc = c
@@ -180,9 +180,6 @@ func (l *life) bind(now int64, p *PDC) error {
 	}
 	return nil
 }
-
-// keepsPath reports whether all packets of p take one path.
-func (l *life) keepsPath(p *PDC) bool { return p.is(flagROD) && !l.p.c.SprayROD }
 
 // unbind takes p out of congestion control, with all packets in flight.
 func (l *life) unbind(now int64, p *PDC) {

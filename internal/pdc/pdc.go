@@ -7,7 +7,6 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/fifo"
-	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -171,19 +170,6 @@ type life struct {
 	spare    int    // ManagerConfig.Spare
 	spareAt  int64  // no takeContext before
 	deferred bool   // a target lacks a context, and takeContext had to pause
-}
-
-func (l *life) init(m *Manager, c *ManagerConfig, hasher table.Hasher) {
-	_, contexts := c.Contexts.Stats()
-	*l = life{
-		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, table: m.table, stats: &m.stats, sched: &m.sched,
-		timer: &m.timer, reply: &m.reply, start: &m.start, source: &m.source, target: &m.target, rudi: &m.rudi,
-		algof: c.Algorithm, awaits: c.Awaited, cccID: make([]uint8, contexts+1),
-		paths: newKnownPaths(len(m.pdc)-1, hasher), most: c.Waiting, spare: c.Spare,
-	}
-	for i := range l.waiting {
-		l.waiting[i] = fifo.Make[waiter](c.Waiting)
-	}
 }
 
 // live reports whether the PDC is a context on which packets can be sent.

@@ -142,12 +142,6 @@ func (s *scheduler) control(p *PDC, c ctlFlags) {
 	}
 }
 
-// controlled takes p, the first on the list of PDCs with control packets, out of the list.
-func (s *scheduler) controlled(p *PDC) {
-	p.flags &^= flagOnControl
-	s.ctl.head = p.nextCtl
-}
-
 // queue is a first-in-first-out queue of PDCs, each at most once. A queue is an
 // array and not a list through the PDCs, so the next PDCs in line are known
 // without loading the PDCs' cache lines.
