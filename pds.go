@@ -65,11 +65,7 @@ func (s *source) outcome(now int64, p msg.PacketHandle, ev *pdc.Event) {
 		if rec.handle == p.Message() {
 			rec.blame(s.causeOf(rec.peer, ev.Cause), ev.Nack)
 		}
-		if ev.Cause == pdc.CauseNack && ev.Nack.IsShortage() {
-			err = s.sender.Refused(now, p, uint8(ev.Cause), &news)
-		} else {
-			err = s.sender.Error(now, p, uint8(ev.Cause), &news)
-		}
+		err = s.sender.Error(now, p, uint8(ev.Cause), ev.Cause == pdc.CauseNack && ev.Nack.IsShortage(), &news)
 	} else {
 		err = s.sender.RxAck(now, p, uint32(ev.More)+1, &news)
 	}
