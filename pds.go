@@ -136,7 +136,11 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 			}
 			s.failNext(now, rec, c, ev.Nack)
 		}
-		s.answers.releaseAll(&f.answers)
+		for a := &s.answers; f.answers.head != 0; {
+			i := f.answers.head - 1
+			a.pop(&f.answers)
+			a.release(a.slot[i].id(i), 1)
+		}
 		s.giveUp(now, s.fetching, &f.fetches, c, ev.Nack)
 		for c == pdc.CauseClosed && f.readers.Head != 0 { // a peer closing in order has read all the data wanted
 			s.readOn(&s.messages[f.readers.Head-1], 0)
