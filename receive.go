@@ -202,8 +202,8 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 	e.source.followUp(now)
 }
 
-// receiveByHeader chooses the way of a packet, as long as a request, that is not a plain one, or not taken as
-// such by any PDC or message.
+// receiveByHeader chooses the way of a packet with the length of a request that is not a plain request, or
+// not taken as such by any PDC or message.
 //
 //uetcc:hot
 func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) {

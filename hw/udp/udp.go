@@ -94,9 +94,11 @@ func linkMTU(a netip.Addr) int {
 	for _, i := range all {
 		addresses, _ := i.Addrs()
 		for _, x := range addresses {
-			own, _ := netip.ParsePrefix(x.String())
-			if own.Addr() == a.WithZone("") || i.Flags&net.FlagLoopback != 0 && a.IsLoopback() {
-				return i.MTU
+			if n, ok := x.(*net.IPNet); ok {
+				own, _ := netip.AddrFromSlice(n.IP)
+				if own.Unmap() == a.WithZone("") || i.Flags&net.FlagLoopback != 0 && a.IsLoopback() {
+					return i.MTU
+				}
 			}
 		}
 	}

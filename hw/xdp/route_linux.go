@@ -145,8 +145,10 @@ func device(name string, a netip.Addr) (*net.Interface, error) {
 	for i := range all {
 		addresses, _ := all[i].Addrs()
 		for _, x := range addresses {
-			if own, _ := netip.ParsePrefix(x.String()); own.Addr() == a.WithZone("") {
-				return &all[i], nil
+			if n, ok := x.(*net.IPNet); ok {
+				if own, _ := netip.AddrFromSlice(n.IP); own.Unmap() == a.WithZone("") {
+					return &all[i], nil
+				}
 			}
 		}
 	}

@@ -5,13 +5,14 @@ package fifo
 
 import "math/bits"
 
-// A Queue is a first-in-first-out queue with room for a fixed number of values. Single writer.
+// A Queue is a first-in-first-out queue with room for a fixed number of values. Single writer. Head and
+// Tail are for comparing, where a call of Len would be too much for the compiler to inline.
 type Queue[T any] struct {
 	at         []T    // a power of two
 	Head, Tail uint32 // Tail - Head waits; both 0 when nothing does, so that few values share few cache lines
 }
 
-// Size is the length of a ring for n values: the smallest power of two not below, 1 or more.
+// Size is the smallest power of two not below n, 0 for 0.
 func Size(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // Make returns an empty queue with room for n values, or more.

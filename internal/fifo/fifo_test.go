@@ -37,7 +37,7 @@ func TestQueueKeepsTheOrder(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	for n, want := range map[int]int{1: 1, 2: 2, 3: 4, 64: 64, 65: 128} {
+	for n, want := range map[int]int{0: 0, 1: 1, 2: 2, 3: 4, 64: 64, 65: 128} {
 		require.Equal(t, want, Size(n))
 	}
 }
