@@ -159,15 +159,6 @@ func (s *source) delivered(now int64, id AnswerID, n uint32) {
 	s.answers.release(id, n)
 }
 
-// releaseAll frees the slots of a chain.
-func (s *answers) releaseAll(c *chain) {
-	for c.head != 0 {
-		i := c.head - 1
-		c.head = s.slot[i].next
-		s.release(s.slot[i].id(i), 1)
-	}
-}
-
 // push puts a slot last in a chain.
 func (s *answers) push(c *chain, slot uint16) {
 	s.slot[slot].next = 0

@@ -4,6 +4,7 @@ package uetcc
 
 import (
 	"github.com/uetcc/uetcc/hw/hbm"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/timerwheel"
 	"github.com/uetcc/uetcc/pds"
@@ -18,10 +19,9 @@ type cellar struct {
 	dst []tfc.Destination // by slot of the sender
 	due *timerwheel.Wheel // by slot: when the sender is to hear of free cells
 
-	ring       []celled // a power of two; those from head on to tail
-	head, tail uint32
-	bytes      int64 // of them
-	backlog    int64 // bytes of the newest that keep their cells, see SetBacklog
+	ring    fifo.Queue[celled]
+	bytes   int64 // of them
+	backlog int64 // bytes of the newest that keep their cells, see SetBacklog
 }
 
 // A celled packet is one that fills cells.
@@ -45,26 +45,21 @@ func (c *cellar) settle(h rccc.Handle) {
 
 // fits reports whether there is room for a packet of a sender.
 func (c *cellar) fits(h rccc.Handle, size int64) bool {
-	return c.tail-c.head < cellarRing && c.dst[h.Slot()].Fits(c.p, size)
+	return c.ring.Free() > 0 && c.dst[h.Slot()].Fits(c.p, size)
 }
 
 // fill takes a packet that fits.
 func (c *cellar) fill(now int64, h rccc.Handle, size int64) {
 	c.dst[h.Slot()].Accept(c.p, now, size)
-	c.ring[c.tail%cellarRing] = celled{h, size}
-	c.tail++
+	*c.ring.Push() = celled{h, size}
 	c.bytes += size
 	c.settle(h)
 }
 
 // clear frees the cells of the oldest packets, but for those of the backlog.
 func (c *cellar) clear(now int64, k *creditor) {
-	for c.head != c.tail {
-		x := c.ring[c.head%cellarRing]
-		if c.bytes-x.size < c.backlog {
-			return
-		}
-		c.head++
+	for x := c.ring.First(); x != nil && c.bytes-x.size >= c.backlog; x = c.ring.First() {
+		c.ring.Drop()
 		c.bytes -= x.size
 		if k.senders[x.sender.Slot()].handle == x.sender {
 			c.dst[x.sender.Slot()].Release(c.p, now, x.size)

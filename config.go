@@ -15,6 +15,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw/hbm"
 	"github.com/uetcc/uetcc/internal/check"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/msg"
 	engine "github.com/uetcc/uetcc/internal/pdc"
@@ -291,7 +292,9 @@ func (e *Endpoint) newSES(c *Config) (err error) {
 	e.source.hand = hand{seen: slab.Make[standing](messages), every: max(c.MessageTimeout/handLooks, 1)}
 	e.source.fetching, e.source.reading = list.Make[uint16](messages), list.Make[uint16](messages)
 	e.source.queued = list.Make[uint16](messages)
-	e.source.events.init(messages + c.Target.Messages)
+	all := messages + c.Target.Messages
+	ends := fifo.Make[completion](all + all/2)
+	e.source.events = completions{ends, ends.Free() - all}
 	return nil
 }
 

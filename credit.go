@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/internal/pdc"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
@@ -84,7 +85,7 @@ func newCreditor(c *Config, p *ccc.Params, pdcs int) (*creditor, error) {
 	}
 	if cells := p.TFC(); cells != nil {
 		k.cells = &cellar{
-			p: cells, dst: make([]tfc.Destination, r.Senders), due: timerwheel.New(r.Senders, 1, c.Now), ring: make([]celled, cellarRing),
+			p: cells, dst: make([]tfc.Destination, r.Senders), due: timerwheel.New(r.Senders, 1, c.Now), ring: fifo.Make[celled](cellarRing),
 		}
 	}
 	if c.CC.RCCC.CountInitial {

@@ -161,7 +161,7 @@ func (e *Endpoint) Usage() Usage {
 	s := e.pds.Stats()
 	contexts, _ := e.contexts.Stats()
 	u := Usage{
-		Messages: e.source.sender.Messages(), Events: e.source.events.len(),
+		Messages: e.source.sender.Messages(), Events: e.source.events.Len(),
 		Arriving: e.target.Messages(), Pending: e.target.Pending(), Answers: e.source.answers.live, Buffered: e.pds.Buffered(),
 		PDCs: int(s.Opened - s.Closed), Waiting: e.pds.Waiting(), RUDI: e.pds.RUDI(), Contexts: contexts,
 	}

@@ -58,7 +58,7 @@ func (s *source) errandDone(now int64, h ses.Handle, out *completion) {
 				c.outcome.Status = ses.StatusTruncated
 			}
 		}
-		*s.events.push() = c
+		*s.events.Push() = c
 	}
 	o := &out.outcome
 	if o.Status == ses.StatusPDS || o.Status == ses.StatusFailed && passing(o.Code) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/netip"
 
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/pds/pdc"
 	"github.com/uetcc/uetcc/ses"
@@ -47,13 +48,13 @@ type Event struct {
 // completions.
 func (e *Endpoint) Poll() (ev Event, ok bool) {
 	s := &e.source
-	if c := s.events.first(); c != nil {
+	if c := s.events.First(); c != nil {
 		ev.Message, ev.Cookie, ev.Outcome, ev.Cause, ev.Nack = c.message, c.cookie, c.outcome, c.cause, c.nack
 		ev.Received, ev.HasData, ev.HeaderData = c.received, c.hasData, c.headerData
 		if c.peer != (pdc.Addr{}) {
 			ev.Peer = c.peer.Netip()
 		}
-		s.events.drop()
+		s.events.Drop()
 		return ev, true
 	}
 	if s.pause != pauseOver {
@@ -96,47 +97,11 @@ type completion struct {
 // completions is a ring with room for the end of each message that can be in progress on both
 // sides, and for half as many at least that have ended: a message begins only while no more wait.
 type completions struct {
-	ring       []completion
-	head, tail uint32 // both 0 when nothing waits, so that few completions share few cache lines
-	most       int    // that may wait when a message begins
+	fifo.Queue[completion]
+	most int // that may wait when a message begins
 }
 
-func (r *completions) init(messages int) {
-	size := 1
-	for size < messages+messages/2 {
-		size *= 2
-	}
-	r.ring, r.most = make([]completion, size), size-messages
-}
-
-func (r *completions) len() int   { return int(r.tail - r.head) }
-func (r *completions) room() bool { return r.len() < r.most }
-
-// push returns the place of another completion, which holds an old one.
-func (r *completions) push() *completion {
-	c := &r.ring[r.tail&uint32(len(r.ring)-1)]
-	r.tail++
-	return c
-}
-
-// first returns the oldest completion, nil if there is none.
-//
-//uetcc:hot inlines
-func (r *completions) first() *completion {
-	if r.head == r.tail {
-		return nil
-	}
-	return &r.ring[r.head&uint32(len(r.ring)-1)]
-}
-
-// drop forgets the oldest completion.
-//
-//uetcc:hot inlines nobounds
-func (r *completions) drop() {
-	if r.head++; r.head == r.tail {
-		r.head, r.tail = 0, 0
-	}
-}
+func (r *completions) room() bool { return r.Len() < r.most }
 
 // Errors wrapped by [Event.Err], by remedy.
 var (

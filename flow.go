@@ -240,7 +240,7 @@ func (s *source) failNext(now int64, rec *message, c pdc.Cause, n pds.NackCode) 
 	c = s.causeOf(rec.peer, c)
 	rec.blame(c, n)
 	var ev msg.Event
-	if s.sender.Error(now, p, uint8(c), &ev) == nil {
+	if s.sender.Error(now, p, uint8(c), false, &ev) == nil {
 		s.conclude(now, h, &ev)
 	}
 }

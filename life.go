@@ -256,7 +256,7 @@ func (s *source) finish(now int64, h ses.Handle, ev *msg.Event) {
 			return
 		}
 	}
-	rec.complete(s.events.push(), ev)
+	rec.complete(s.events.Push(), ev)
 	*rec = message{}
 }
 

@@ -190,7 +190,7 @@ func (s *source) cancel(now int64, h ses.Handle) error { return s.deny(now, h, s
 
 func (s *source) deny(now int64, h ses.Handle, code ses.ReturnCode) error {
 	var ev msg.Event
-	if err := s.sender.Deny(now, h, code, &ev); err != nil {
+	if err := s.sender.Cancel(now, h, code, &ev); err != nil {
 		return err
 	}
 	p := s.message(h).pdc
@@ -332,7 +332,7 @@ func (s *source) start(now int64, m *Message, op ses.Opcode) (ses.Handle, error)
 		if err == pdc.ErrPaused {
 			s.pause = pauseOn
 		}
-		_ = s.sender.Cancel(now, rec.handle, &msg.Event{})
+		_ = s.sender.Cancel(now, rec.handle, ses.RCCancelled, &msg.Event{})
 		if rec.lent != 0 {
 			s.takeBack(rec)
 		}

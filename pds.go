@@ -65,11 +65,7 @@ func (s *source) outcome(now int64, p msg.PacketHandle, ev *pdc.Event) {
 		if rec.handle == p.Message() {
 			rec.blame(s.causeOf(rec.peer, ev.Cause), ev.Nack)
 		}
-		if ev.Cause == pdc.CauseNack && ev.Nack.IsShortage() {
-			err = s.sender.Refused(now, p, uint8(ev.Cause), &news)
-		} else {
-			err = s.sender.Error(now, p, uint8(ev.Cause), &news)
-		}
+		err = s.sender.Error(now, p, uint8(ev.Cause), ev.Cause == pdc.CauseNack && ev.Nack.IsShortage(), &news)
 	} else {
 		err = s.sender.RxAck(now, p, uint32(ev.More)+1, &news)
 	}
@@ -140,7 +136,11 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 			}
 			s.failNext(now, rec, c, ev.Nack)
 		}
-		s.answers.releaseAll(&f.answers)
+		for a := &s.answers; f.answers.head != 0; {
+			i := f.answers.head - 1
+			a.pop(&f.answers)
+			a.release(a.slot[i].id(i), 1)
+		}
 		s.giveUp(now, s.fetching, &f.fetches, c, ev.Nack)
 		for c == pdc.CauseClosed && f.readers.Head != 0 { // a peer closing in order has read all the data wanted
 			s.readOn(&s.messages[f.readers.Head-1], 0)
@@ -154,7 +154,7 @@ func (s *source) abandon(now int64, ev *pdc.Event) {
 func (s *source) broken(cookie uint64, ev *pdc.Event) {
 	s.stats.Broken++
 	info, _ := s.pds.PDC(ev.PDC)
-	*s.events.push() = completion{
+	*s.events.Push() = completion{
 		received: true, cookie: cookie, peer: info.Peer, cause: ev.Cause, nack: ev.Nack,
 		outcome: ses.Outcome{Status: ses.StatusPDS, Cause: uint8(ev.Cause)},
 	}

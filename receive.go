@@ -101,7 +101,7 @@ func (e *Endpoint) Receive(now int64, in, reply *Datagram, r *Received) {
 		if len(in.Packet) > 0 && pds.Type(in.Packet[0]>>3) == pds.TypeACKCC {
 			e.receiveACK(now, in, reply, r)
 		} else {
-			e.receiveByHeader(now, in, reply, r)
+			e.recv.receiveGeneral(now, in, reply, r)
 		}
 		return
 	}
@@ -202,17 +202,14 @@ func (e *Endpoint) receiveEdge(now int64, in, reply *Datagram, r *Received, x pl
 	e.source.followUp(now)
 }
 
-// receiveByHeader chooses the way of a packet that is not a plain request, or not taken as
-// such by any PDC or message.
+// receiveByHeader chooses the way of a packet with the length of a request that is not a plain request, or
+// not taken as such by any PDC or message.
 //
 //uetcc:hot
 func (e *Endpoint) receiveByHeader(now int64, in, reply *Datagram, r *Received) {
-	if len(in.Packet) >= pds.RequestCCLen && in.Trimmed == 0 {
-		q := (*view.Request)(in.Packet)
-		if q.Type() == pds.TypeACKCC { // with data
-			e.receiveACK(now, in, reply, r)
-			return
-		}
+	if pds.Type(in.Packet[0]>>3) == pds.TypeACKCC { // with data
+		e.receiveACK(now, in, reply, r)
+		return
 	}
 	e.recv.receiveGeneral(now, in, reply, r)
 }

@@ -212,23 +212,18 @@ func (e *Endpoint) describeEdges(out []Datagram, p *pdc.PDC, k int) int {
 	return len(out)
 }
 
-// describeOne appends the semantic header of packet h at offset at.
-func (s *source) describeOne(d *Datagram, buf []byte, at int, h uint64) {
-	if isAnswer(h) {
-		d.Packet = buf
-		s.describeAnswer(d, (*[ses.StandardLen]byte)(buf[at:]), at, AnswerID(h))
-	} else {
-		s.describeOwn(d, buf, at, msg.PacketHandle(h))
-	}
-}
-
 // describe appends the semantic header to a data packet and names the payload.
 //
 //uetcc:hot
 func (e *Endpoint) describe(now int64, out *Datagram, buf []byte) {
 	o := &e.out
 	out.TC, out.Size = o.TC, o.Size
-	e.source.describeOne(out, buf, o.Header, o.Handle)
+	if isAnswer(o.Handle) {
+		out.Packet = buf
+		e.source.describeAnswer(out, (*[ses.StandardLen]byte)(buf[o.Header:]), o.Header, AnswerID(o.Handle))
+	} else {
+		e.source.describeOwn(out, buf, o.Header, msg.PacketHandle(o.Handle))
+	}
 	if o.PDC == 0 {
 		out.TC = e.source.message(msg.PacketHandle(o.Handle).Message()).tc
 	}

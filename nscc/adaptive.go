@@ -233,7 +233,7 @@ func (w *Window) found(p *Params, now, rounds int64) {
 		return
 	}
 	rtt := w.base + w.qdelay
-	w.setBase(p, w.lastSample, sampledBDP(p.profile, p.unit, p.linkRate, w.lastSample))
+	w.setBase(p, w.lastSample)
 	w.qdelay, w.run, w.lastAdjust, w.incr = max(rtt-w.base, 0), fastOn, w.trusts(p, now), 0
 	w.avg = float64(w.qdelay)
 }
@@ -325,7 +325,7 @@ func (w *Window) learn(p *Params, now, rtt, unsure int64) {
 	w.trigger = true
 	switch {
 	case rtt < w.base && !w.doubts(rtt, unsure), first && (p.guess || rtt > w.base+adaptiveWrong*w.targetAdaptive(p)):
-		w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
+		w.setBase(p, rtt)
 		w.lastAdjust, w.lastSample = w.trusts(p, now), rtt
 		if first {
 			w.rough = 0 // time-outs knew nothing of the path
@@ -340,7 +340,7 @@ func (w *Window) learn(p *Params, now, rtt, unsure int64) {
 	default:
 		w.lastSample = min(w.lastSample, rtt)
 		if now-w.lastAdjust > adaptiveRounds*w.lastSample {
-			w.setBase(p, w.lastSample, sampledBDP(p.profile, p.unit, p.linkRate, w.lastSample))
+			w.setBase(p, w.lastSample)
 			w.lastAdjust, w.lastSample, w.run = now, rtt, fastOn
 		}
 	}

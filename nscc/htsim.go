@@ -48,7 +48,7 @@ func (w *Window) delayHTSim(p *Params, s signal) int64 {
 		case SampleKeepBase:
 			return int64(w.avg)
 		default:
-			w.lowerBase(p, s.rtt)
+			w.setBase(p, s.rtt)
 		}
 	}
 	q := min(s.rtt, never) - w.base

@@ -65,7 +65,7 @@ const fastOn = 1 << 40
 func (w *Window) Init(p *Params, now, baseRTT int64) {
 	*w = Window{cwnd: p.initial, base: p.baseRTT, maxWnd: uint32(p.maxWnd)}
 	if baseRTT > 0 && baseRTT != w.base && baseRTT <= p.mostBase() {
-		w.setBase(p, baseRTT, startBDP(p.profile, p.unit, p.linkRate, baseRTT))
+		w.rebase(p, baseRTT, startBDP(p.profile, p.unit, p.linkRate, baseRTT))
 		w.trigger = p.profile == ProfileAdaptive // the first sample need not tell how wrong the configuration is
 	}
 	if !p.profile.htsim() || p.initial == p.maxWnd {
@@ -181,7 +181,7 @@ func (w *Window) SampleBase(p *Params, rtt int64) {
 	}
 }
 
-// lowerByProbe is lowerBase by the sample of a small packet. Where a good part of a full packet's round trip
+// lowerByProbe is setBase by the sample of a small packet. Where a good part of a full packet's round trip
 // depends on the number of links, there are taken to be some, and full packets need no longer vouch for the
 // base: at 2.5 Gb/s, over slow spines, a probe of 9 us made packets of 40 late for ever, and a permutation
 // took 3.3 times the ideal time. With all links of a tree a base is too long on one hop, and queues too.
@@ -195,21 +195,20 @@ func (w *Window) lowerByProbe(p *Params, rtt int64) {
 	}
 	switch {
 	case rtt < w.base:
-		w.lowerBase(p, rtt)
+		w.setBase(p, rtt)
 	case p.guess && p.profile == ProfileAdaptive && !w.trigger: // by nothing else, where NSCC takes no part
-		rtt = min(rtt, p.mostRTT())
-		w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
+		w.setBase(p, min(rtt, p.mostRTT()))
 		w.trigger = true
 	}
 }
 
-// lowerBase sets a smaller base round trip and the ceiling derived from the base.
+// setBase sets a measured base round trip and the ceiling derived from the base.
 // The window waits for the next increase to be clamped.
-func (w *Window) lowerBase(p *Params, rtt int64) {
-	w.setBase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
+func (w *Window) setBase(p *Params, rtt int64) {
+	w.rebase(p, rtt, sampledBDP(p.profile, p.unit, p.linkRate, rtt))
 }
 
-func (w *Window) setBase(p *Params, rtt int64, bdp float64) {
+func (w *Window) rebase(p *Params, rtt int64, bdp float64) {
 	if p.unrated && p.profile == ProfileAdaptive { // may have found a faster link
 		bdp = max(bdp, w.path(p)*float64(rtt)/float64(w.base))
 	}
@@ -269,40 +268,25 @@ func (w *Window) Snapshot() Snapshot {
 // Resume continues from s under p. Values out of range are clamped, so the
 // invariants of [Window] hold for any s.
 func (w *Window) Resume(p *Params, s Snapshot) {
-	bytes := func(v int64) int64 { return min(max(v, 0), counterMax) }
 	*w = Window{
 		inflight: min(max(s.Inflight, inflightMin), counterMax),
 		base:     min(max(s.BaseRTT, 1), p.mostBase()),
 		maxWnd:   uint32(min(max(s.MaxWnd, p.mtu), p.ceiling())),
 		cwnd:     min(max(s.Cwnd, p.mtu), max(p.ceiling(), p.initial)),
-		saved:    savedCwnd(p, s.SavedCwnd), qdelay: max(s.QDelay, 0), avg: float64(max(s.AvgDelay, 0)),
+		qdelay:   max(s.QDelay, 0), avg: float64(max(s.AvgDelay, 0)),
 		outcome:  outcome{s.Action, s.Fulfilled},
-		achieved: bytes(s.AchievedBytes), received: bytes(s.ReceivedBytes), incr: finite(s.IncBytes),
-		run: int64(small(s.FastCount)) | flag(s.Fast), trigger: s.TriggerQA, qaEnd: s.QAEnd,
+		achieved: clampBytes(s.AchievedBytes), received: clampBytes(s.ReceivedBytes),
+		run: int64(small(s.FastCount)), trigger: s.TriggerQA, qaEnd: s.QAEnd,
 		ignore: small(s.BytesToIgnore), ignored: uint64(small(s.BytesIgnored)),
 		lastAdjust: s.LastAdjust, lastDec: s.LastDecrease, lastSample: s.LastSample,
 	}
-}
-
-// savedCwnd is a window to come back to, 0 for none.
-func savedCwnd(p *Params, v int64) uint32 {
-	if v <= 0 {
-		return 0
+	if s.SavedCwnd > 0 {
+		w.saved = small(max(s.SavedCwnd, p.mtu))
 	}
-	return small(max(v, p.mtu))
-}
-
-func flag(fast bool) int64 {
-	if fast {
-		return fastOn
+	if s.IncBytes >= 0 && s.IncBytes < 1<<62 { // no NaN
+		w.incr = s.IncBytes
 	}
-	return 0
-}
-
-// finite is v if a possible accumulator, else 0.
-func finite(v float64) float64 {
-	if v >= 0 && v < 1<<62 {
-		return v
+	if s.Fast {
+		w.run |= fastOn
 	}
-	return 0
 }

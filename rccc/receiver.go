@@ -95,25 +95,20 @@ func NewReceiver(c ReceiverConfig) (*Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
+	onLink := (QuantumBytes*1e12 + c.Rate - 1) / c.Rate // ps
 	r := &Receiver{
 		policy: c.Policy, timeout: c.Timeout, maxNeed: roundUp(c.MaxDemand),
 		maxAhead: max(2*(c.MaxDemand+c.MaxCredit), QuantumBytes), // less cannot be told
 		most:     doublings(max(c.MaxDemand, c.MaxCredit)),
-		full:     fullPace(c.Rate, c.Utilisation),
+		full: Pace{
+			rate: int64(float64(c.Rate) * c.Utilisation),
+			// cut to picoseconds, as in the simulator, but not below the time on the link
+			quantum: max(int64(QuantumBytes*1e12/float64(c.Rate)/c.Utilisation), onLink),
+		},
 	}
 	r.pace = r.full
 	r.t.init(c.Senders)
 	return r, nil
-}
-
-// fullPace is the speed of a part of a link of rate bytes a second. A quantum's time is cut to
-// picoseconds, as in the simulator, but not below the time on the link.
-func fullPace(rate int64, part float64) Pace {
-	onLink := (QuantumBytes*1e12 + rate - 1) / rate
-	return Pace{
-		rate:    int64(float64(rate) * part),
-		quantum: max(int64(QuantumBytes*1e12/float64(rate)/part), onLink),
-	}
 }
 
 // Senders returns the active sender table.

@@ -82,14 +82,14 @@ func TestDCTCPFollowsTheShareOfMarks(t *testing.T) {
 	require.EqualValues(t, 10*mtu, d.inflight)
 	d.round(0, rtt)
 	require.EqualValues(t, 20*mtu, a.Cwnd())
-	require.InDelta(t, 1, a.Alpha(), 0.07)
+	require.InDelta(t, 1, a.alpha(), 0.07)
 
-	alpha := a.Alpha()
+	alpha := a.alpha()
 	cwnd := float64(a.Cwnd())
 	d.now += rtt
 	d.ack(1, rtt, true)
-	require.InDelta(t, cwnd*(1-a.Alpha()/2), a.Cwnd(), 1)
-	require.InDelta(t, alpha*15/16, a.Alpha(), 0.01)
+	require.InDelta(t, cwnd*(1-a.alpha()/2), a.Cwnd(), 1)
+	require.InDelta(t, alpha*15/16, a.alpha(), 0.01)
 	after := a.Cwnd()
 	d.ack(1, rtt, true)
 	require.InDelta(t, after, a.Cwnd(), mtu, "once a round trip")
@@ -102,7 +102,7 @@ func TestDCTCPFollowsTheShareOfMarks(t *testing.T) {
 		d.round(0, rtt)
 	}
 	require.InDelta(t, before+4*mtu, a.Cwnd(), mtu, "a packet each round trip")
-	require.Less(t, a.Alpha(), 0.75)
+	require.Less(t, a.alpha(), 0.75)
 }
 
 // With half of the bytes marked, round after round, alpha comes to a half.
@@ -112,11 +112,11 @@ func TestDCTCPAlphaConverges(t *testing.T) {
 	for range 100 {
 		d.round(d.inflight/mtu/2, rtt)
 	}
-	require.InDelta(t, 0.5, a.Alpha(), 0.1)
+	require.InDelta(t, 0.5, a.alpha(), 0.1)
 	for range 100 {
 		d.round(0, rtt)
 	}
-	require.InDelta(t, 0, a.Alpha(), 0.01)
+	require.InDelta(t, 0, a.alpha(), 0.01)
 	cwnd := a.Cwnd()
 	d.nack()
 	d.loss()

@@ -20,8 +20,8 @@ type DCTCP struct {
 	end           int64   // of it: when so much has left the flight
 }
 
-// Alpha is the estimate of the share of bytes marked.
-func (d *DCTCP) Alpha() float64 { return 1 - d.unmarked }
+// alpha is the estimate of the share of bytes marked.
+func (d *DCTCP) alpha() float64 { return 1 - d.unmarked }
 
 // OnACK is for [ccc.Algorithm]. Of the bytes an acknowledgement covers a mark is the last
 // packet's: a marked packet is acknowledged at once.
@@ -34,7 +34,7 @@ func (d *DCTCP) OnACK(_ int64, a ccc.Ack) {
 	if d.left >= d.end {
 		d.endRound()
 	}
-	if a.ECN && d.reduce(1-d.Alpha()/2) {
+	if a.ECN && d.reduce(1-d.alpha()/2) {
 		return
 	}
 	if used {

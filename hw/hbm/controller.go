@@ -9,6 +9,7 @@ import (
 
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/fifo"
 )
 
 // Errors of this package.
@@ -67,11 +68,9 @@ type Usage struct {
 type Controller struct {
 	cfg      Config
 	channels []channel
-	done     []Done // ring of retired requests that the caller has not taken
-	first    int    // oldest retired request
-	untaken  int
-	usage    []Usage // by requester
-	occupied int64   // bytes submitted and not retired
+	done     fifo.Queue[Done] // retired requests that the caller has not taken
+	usage    []Usage          // by requester
+	occupied int64            // bytes submitted and not retired
 }
 
 func (c *Config) validate() error {
@@ -98,11 +97,18 @@ func NewController(cfg Config) (*Controller, error) {
 	c := &Controller{
 		cfg:      cfg,
 		channels: make([]channel, cfg.Channels),
-		done:     make([]Done, cfg.waiting()+int64(cfg.Channels)),
+		done:     fifo.Make[Done](int(cfg.waiting()) + cfg.Channels),
 		usage:    make([]Usage, cfg.Requesters),
 	}
 	for i := range c.channels {
-		c.channels[i] = newChannel(&cfg)
+		ch := channel{queues: make([]fifo.Queue[pending], cfg.Requesters), banks: make([]int64, cfg.Banks)}
+		for r := range ch.queues {
+			ch.queues[r] = fifo.Make[pending](cfg.Depth)
+		}
+		for b := range ch.banks {
+			ch.banks[b] = math.MinInt64 // usable whenever the clock begins
+		}
+		c.channels[i] = ch
 	}
 	return c, nil
 }
@@ -124,12 +130,11 @@ func (c *Controller) Submit(now int64, r Request) error {
 	line := r.Addr / uint64(c.cfg.Interleave)
 	ch := &c.channels[line%uint64(c.cfg.Channels)]
 	q := &ch.queues[r.Requester]
-	if q.n == c.cfg.Depth || c.untaken == len(c.done) {
+	if q.Len() == c.cfg.Depth || c.done.Free() == 0 {
 		return ErrFull
 	}
 	bank := int(line / uint64(c.cfg.Channels) % uint64(c.cfg.Banks))
-	q.ring[(q.head+q.n)%len(q.ring)] = pending{r.Tag, r.Bytes, bank, now}
-	q.n++
+	*q.Push() = pending{r.Tag, r.Bytes, bank, now}
 	c.occupied += r.Bytes
 	if !ch.busy {
 		ch.dispatch(&c.cfg, now)
@@ -153,17 +158,16 @@ func (c *Controller) Next() (at int64, ok bool) {
 // their times, and returns their number. Call again if done was filled.
 func (c *Controller) Retire(now int64, done []Done) (n int) {
 	c.run(now)
-	for ; n < len(done) && c.untaken > 0; n++ {
-		done[n] = c.done[c.first]
-		c.first = (c.first + 1) % len(c.done)
-		c.untaken--
+	for ; n < len(done) && c.done.Len() > 0; n++ {
+		done[n] = *c.done.First()
+		c.done.Drop()
 	}
 	return n
 }
 
-// run retires all transfers that finish by time now, while the ring has room.
+// run retires all transfers that finish by time now, while done has room.
 func (c *Controller) run(now int64) {
-	for c.untaken < len(c.done) {
+	for c.done.Free() > 0 {
 		var first *channel
 		for i := range c.channels {
 			if ch := &c.channels[i]; ch.busy && ch.finish <= now && (first == nil || ch.finish < first.finish) {
@@ -180,8 +184,7 @@ func (c *Controller) run(now int64) {
 // retire retires a channel's transfer and starts its next request.
 func (c *Controller) retire(ch *channel) {
 	d := Done{ch.cur.tag, ch.who, ch.cur.bytes, ch.finish, ch.start - ch.cur.at}
-	c.done[(c.first+c.untaken)%len(c.done)] = d
-	c.untaken++
+	*c.done.Push() = d
 	c.occupied -= d.Bytes
 	u := &c.usage[d.Requester]
 	u.Requests++
@@ -194,21 +197,15 @@ func (c *Controller) retire(ch *channel) {
 
 // channel is one channel with its waiting requests and the request under transfer.
 type channel struct {
-	queues []queue // by requester
-	banks  []int64 // when each is usable again
-	turn   int     // requester after the one served last
+	queues []fifo.Queue[pending] // by requester
+	banks  []int64               // when each is usable again
+	turn   int                   // requester after the one served last
 	busy   bool
 	cur    pending
 	who    int
 	start  int64
 	finish int64
 	early  int64 // part of a nanosecond by which the exact finish was earlier, in 1/Rate
-}
-
-// queue is the ring of one requester's requests at one channel.
-type queue struct {
-	ring    []pending
-	head, n int
 }
 
 type pending struct {
@@ -218,17 +215,6 @@ type pending struct {
 	at    int64
 }
 
-func newChannel(c *Config) channel {
-	ch := channel{queues: make([]queue, c.Requesters), banks: make([]int64, c.Banks)}
-	for i := range ch.queues {
-		ch.queues[i].ring = make([]pending, c.Depth)
-	}
-	for i := range ch.banks {
-		ch.banks[i] = math.MinInt64 // usable whenever the clock begins
-	}
-	return ch
-}
-
 // dispatch starts a request on the channel, free at time now, if any request waits.
 func (ch *channel) dispatch(c *Config, now int64) {
 	who, start := ch.choose(now)
@@ -236,8 +222,8 @@ func (ch *channel) dispatch(c *Config, now int64) {
 		return
 	}
 	q := &ch.queues[who]
-	ch.cur = q.ring[q.head]
-	q.head, q.n = (q.head+1)%len(q.ring), q.n-1
+	ch.cur = *q.First()
+	q.Drop()
 	if start != ch.finish { // not behind another transfer
 		ch.early = 0
 	}
@@ -258,11 +244,10 @@ func (ch *channel) choose(now int64) (who int, start int64) {
 	who = -1
 	for n := range ch.queues {
 		r := (ch.turn + n) % len(ch.queues)
-		q := &ch.queues[r]
-		if q.n == 0 {
+		p := ch.queues[r].First()
+		if p == nil {
 			continue
 		}
-		p := &q.ring[q.head]
 		ready := max(now, ch.banks[p.bank])
 		if who < 0 || ready < start {
 			who, start = r, ready

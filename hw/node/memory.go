@@ -36,7 +36,13 @@ func (n *Node) Expose(memory []byte) (Region, error) {
 // fail. The number is not used again.
 func (n *Node) Withdraw(r Region) {
 	for _, s := range n.shards {
-		s.withdraw(r)
+		s.mu.Lock()
+		if r < Region(len(s.regions)) && s.regions[r].handle != 0 {
+			_ = s.ep.Target().Withdraw(s.regions[r].handle)
+			s.regions[r] = region{}
+			s.forget()
+		}
+		s.mu.Unlock()
 	}
 }
 
@@ -56,16 +62,6 @@ func (s *shard) expose(r Region, memory []byte) error {
 		s.regions = append(s.regions, region{memory, h})
 	}
 	return err
-}
-
-func (s *shard) withdraw(r Region) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r < Region(len(s.regions)) && s.regions[r].handle != 0 {
-		_ = s.ep.Target().Withdraw(s.regions[r].handle)
-		s.regions[r] = region{}
-		s.forget()
-	}
 }
 
 // The address of all operations: a process of a job, with memory and receive queue.

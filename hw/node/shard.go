@@ -238,7 +238,9 @@ func (s *shard) arm(now int64) (timeout int64) {
 	if at, ok := s.ep.NextDeadline(); ok {
 		s.armed = at
 	}
-	s.armed = min(s.armed, s.silent.deadline())
+	for i := range s.silent {
+		s.armed = min(s.armed, s.silent[i].since+silentFor)
+	}
 	switch {
 	case len(s.waiting) > 0:
 		s.armed = min(s.armed, now+int64(time.Second))
@@ -422,9 +424,7 @@ func (s *shard) end() {
 }
 
 // A silence is a set of peers unreachable according to the network, and not heard since.
-type silence struct {
-	peers []silentPeer
-}
+type silence []silentPeer
 
 type silentPeer struct {
 	peer  pdc.Addr // without zone, and port where a peer's packets come from several
@@ -438,23 +438,15 @@ const (
 	silentMost = 64
 )
 
-func (q *silence) deadline() int64 {
-	at := never
-	for i := range q.peers {
-		at = min(at, q.peers[i].since+silentFor)
-	}
-	return at
-}
-
 func (q *silence) heard(peer pdc.Addr) {
-	q.peers = slices.DeleteFunc(q.peers, func(x silentPeer) bool { return x.peer == peer })
+	*q = slices.DeleteFunc(*q, func(x silentPeer) bool { return x.peer == peer })
 }
 
-// fault is the network's reason against a peer, nil if there is none.
-func (q *silence) fault(peer pdc.Addr) error {
-	for i := range q.peers {
-		if q.peers[i].peer == peer {
-			return q.peers[i].fault.Err
+// of is what is known of a peer, nil if nothing.
+func (q silence) of(peer pdc.Addr) *silentPeer {
+	for i := range q {
+		if q[i].peer == peer {
+			return &q[i]
 		}
 	}
 	return nil
@@ -467,8 +459,8 @@ func (s *shard) hear(now int64) {
 			s.note(now, f)
 		}
 	}
-	for i := 0; i < len(s.silent.peers); i++ {
-		if q := s.silent.peers[i]; now >= q.since+silentFor {
+	for i := 0; i < len(s.silent); i++ {
+		if q := s.silent[i]; now >= q.since+silentFor {
 			s.silent.heard(q.peer)
 			err := q.fault.Err
 			if errors.Is(err, port.ErrUnreachable) {
@@ -489,29 +481,28 @@ func (s *shard) note(now int64, f port.Fault) {
 		}
 		s.abandon(peer, fmt.Errorf("%w: %s, and packets have %d bytes of payload: set Options.MTU to less, at both ends", f.Err, most, s.node.options.MTU))
 		s.narrow.heard(peer)
-		if n := len(s.narrow.peers); n == silentMost {
-			s.narrow.peers = slices.Delete(s.narrow.peers, 0, 1)
+		if len(s.narrow) == silentMost {
+			s.narrow = slices.Delete(s.narrow, 0, 1)
 		}
-		s.narrow.peers = append(s.narrow.peers, silentPeer{peer, f, now})
+		s.narrow = append(s.narrow, silentPeer{peer, f, now})
 		return
 	}
-	if s.silent.fault(peer) == nil && len(s.silent.peers) < silentMost {
-		s.silent.peers = append(s.silent.peers, silentPeer{peer, f, now})
+	if s.silent.of(peer) == nil && len(s.silent) < silentMost {
+		s.silent = append(s.silent, silentPeer{peer, f, now})
 	}
 }
 
 // isNarrow reports whether the path to the peer does not take a packet of read data.
 func (s *shard) isNarrow(now int64, d *uetcc.Datagram) bool {
-	for i := range s.narrow.peers {
-		if q := &s.narrow.peers[i]; q.peer == d.Dst {
-			length := 20 + 8 + len(d.Packet) + int(d.Payload.Length)
-			if s.node.local.Addr().Is6() {
-				length += 20
-			}
-			return now-q.since < narrowFor && q.fault.MTU > 0 && length > q.fault.MTU
-		}
+	q := s.narrow.of(d.Dst)
+	if q == nil || now-q.since >= narrowFor || q.fault.MTU == 0 {
+		return false
 	}
-	return false
+	length := 20 + 8 + len(d.Packet) + int(d.Payload.Length)
+	if s.node.local.Addr().Is6() {
+		length += 20
+	}
+	return length > q.fault.MTU
 }
 
 // abandon ends all operations with a peer.

@@ -61,14 +61,6 @@ func (s *shard) begin(op *Op) error {
 	return err
 }
 
-// follow sends operations begun by callers just told of ends, and reports like arms.
-func (s *shard) follow() bool {
-	s.begun = false
-	now := s.node.now()
-	s.launch(now)
-	return s.arms(now)
-}
-
 // launch sends the packets released by a new operation.
 func (s *shard) launch(now int64) {
 	if broken := s.flush(now); broken != nil {
@@ -167,8 +159,8 @@ func (s *shard) ask(now int64, op *Op, cookie uint64) (ses.Handle, error) {
 // cancel ends op for its caller.
 func (s *shard) cancel(op *Op, err error) {
 	s.mu.Lock()
-	if why := s.silent.fault(s.node.scheme.fep(op.Peer)); why != nil {
-		err = fmt.Errorf("%w, after the answer of the network: %w", err, why)
+	if why := s.silent.of(s.node.scheme.fep(op.Peer)); why != nil {
+		err = fmt.Errorf("%w, after the answer of the network: %w", err, why.fault.Err)
 	}
 	if i := slices.Index(s.stalled, op); i >= 0 {
 		s.stalled = slices.Delete(s.stalled, i, i+1)
@@ -228,7 +220,13 @@ func (s *shard) tell() (waited bool) {
 		s.mu.Lock()
 		s.telling = len(s.done) > 0
 		if !s.telling {
-			wake := s.begun && s.follow()
+			wake := false
+			if s.begun { // callers just told of ends have begun operations
+				s.begun = false
+				now := s.node.now()
+				s.launch(now)
+				wake = s.arms(now)
+			}
 			s.mu.Unlock()
 			if wake {
 				s.port.Wake()

@@ -9,20 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/uetcc/uetcc/hw/port"
+	"github.com/uetcc/uetcc/internal/fifo"
 )
 
 // faults are the faults not asked for yet. Beyond the limit the oldest go.
-type faults struct {
-	ring       [32]port.Fault
-	head, tail uint32
-}
+type faults struct{ fifo.Queue[port.Fault] }
 
 func (f *faults) push(x port.Fault) {
-	if f.tail-f.head == uint32(len(f.ring)) {
-		f.head++
+	if f.Free() == 0 {
+		f.Drop()
 	}
-	f.ring[f.tail%uint32(len(f.ring))] = x
-	f.tail++
+	*f.Push() = x
 }
 
 // Faults implements port.Port.
@@ -32,10 +29,9 @@ func (p *Port) Faults(out []port.Fault) (n int) {
 			p.readFaults(s)
 		}
 	}
-	f := &p.faults
-	for n < len(out) && f.head != f.tail {
-		out[n] = f.ring[f.head%uint32(len(f.ring))]
-		f.head++
+	for f := p.faults.First(); f != nil && n < len(out); f = p.faults.First() {
+		out[n] = *f
+		p.faults.Drop()
 		n++
 	}
 	return n

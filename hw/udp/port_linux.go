@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/uetcc/uetcc/hw/port"
+	"github.com/uetcc/uetcc/internal/fifo"
 )
 
 // A Port is a [port.Port] on UDP sockets.
@@ -84,7 +85,7 @@ func OpenGroup(c Config, n int) (ports []*Port, err error) {
 
 // open opens one port, alone or in a group.
 func open(c Config, shared bool) (_ *Port, err error) {
-	p := &Port{config: c, family: unix.AF_INET6, bell: -1, spins: runtime.GOMAXPROCS(0) > 1}
+	p := &Port{config: c, family: unix.AF_INET6, bell: -1, faults: faults{fifo.Make[port.Fault](32)}, spins: runtime.GOMAXPROCS(0) > 1}
 	if c.Local.Addr().Is4() {
 		p.family = unix.AF_INET
 	}

@@ -71,17 +71,11 @@ var _ port.Port = (*Port)(nil)
 
 // Shard is the index (0 to n-1) of the group's port for the packets of a peer.
 func (c *Config) Shard(peer netip.AddrPort, n int) int {
-	var words [4]uint32
-	if a := peer.Addr(); a.Is4() {
-		b := a.As4()
-		words[0] = binary.BigEndian.Uint32(b[:])
-	} else {
-		b := a.As16()
-		for i := range words {
-			words[i] = binary.BigEndian.Uint32(b[4*i:])
-		}
+	b := peer.Addr().As16()
+	h := binary.BigEndian.Uint32(b[12:])
+	if !peer.Addr().Is4() {
+		h ^= binary.BigEndian.Uint32(b[0:]) ^ binary.BigEndian.Uint32(b[4:]) ^ binary.BigEndian.Uint32(b[8:])
 	}
-	h := words[0] ^ words[1] ^ words[2] ^ words[3]
 	if c.ByPort {
 		h ^= uint32(peer.Port())
 	}

@@ -172,7 +172,7 @@ func (p *Port) release() {
 		p.socket.close()
 	}
 	if p.router != nil {
-		p.router.close()
+		_ = unix.Close(p.router.fd)
 	}
 	_ = p.slow.Close()
 	_ = p.slow.Wait(0, false)

@@ -27,8 +27,6 @@ func newRouter(index int) (*router, error) {
 	return &router{fd: fd, index: int32(index), out: make([]byte, 0, 128), in: make([]byte, 4096)}, nil
 }
 
-func (r *router) close() { _ = unix.Close(r.fd) }
-
 // A neighbour is the kernel's entry for the next hop to a peer.
 type neighbour struct {
 	mac   [6]byte
@@ -95,13 +93,7 @@ func (r *router) ask(kind uint16, length int, a netip.Addr, name uint16, fill, h
 	at := b[unix.NLMSG_HDRLEN+length:]
 	binary.NativeEndian.PutUint16(at, uint16(attributeHead+a.BitLen()/8))
 	binary.NativeEndian.PutUint16(at[2:], name)
-	if a.Is4() {
-		x := a.As4()
-		b = append(b, x[:]...)
-	} else {
-		x := a.As16()
-		b = append(b, x[:]...)
-	}
+	b = append(b, a.AsSlice()...)
 	binary.NativeEndian.PutUint32(b, uint32(len(b)))
 	binary.NativeEndian.PutUint16(b[4:], kind)
 	binary.NativeEndian.PutUint16(b[6:], unix.NLM_F_REQUEST)

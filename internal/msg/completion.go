@@ -118,23 +118,17 @@ func (in *Initiator) RxData(now int64, y *ses.Reply, ev *Event) error {
 // cause is the PDS's own number for the reason. The message fails; the
 // application may start the message again on a new PDC, except for atomics and sends, which
 // could happen twice. A read with complete data does not fail: only the acknowledgement was
-// lost. The consequences are in ev.
+// lost. Where the PDC goes on, the target can be told that no more of the message comes. The consequences are in ev.
 //
 // Errors: [ses.ErrStale]; then nothing has changed.
-func (in *Initiator) Error(now int64, p PacketHandle, cause uint8, ev *Event) error {
-	return in.undelivered(now, p, failPDS, cause, ev)
-}
-
-// Refused is [Initiator.Error] for a packet whose PDC goes on, so the target can be told no
-// more of the message comes.
-func (in *Initiator) Refused(now int64, p PacketHandle, cause uint8, ev *Event) error {
-	return in.undelivered(now, p, failRefused, cause, ev)
-}
-
-func (in *Initiator) undelivered(now int64, p PacketHandle, f failure, cause uint8, ev *Event) error {
+func (in *Initiator) Error(now int64, p PacketHandle, cause uint8, goesOn bool, ev *Event) error {
 	m := in.answered(p, 1)
 	if m == nil {
 		return ses.ErrStale
+	}
+	f := failPDS
+	if goesOn {
+		f = failRefused
 	}
 	if !m.is(kindFetch) || m.length == 0 || m.received != m.length {
 		if m.fail < failFatal {
@@ -148,17 +142,13 @@ func (in *Initiator) undelivered(now int64, p PacketHandle, f failure, cause uin
 }
 
 // Cancel gives a message up. Packets in flight are still waited for, and sent again only with the initiator's error
-// flag; the message ends with [RCCancelled], unless failed before. The consequences are in ev.
+// flag; the message ends with code, unless failed before: [RCCancelled], or the code of the host, whose memory has the
+// data that the peer was to read. The consequences are in ev.
 //
 // Source: the ie flag, UE Specification 1.0.x section 3.4.
 //
 // Errors: [ses.ErrStale]; then nothing has changed.
-func (in *Initiator) Cancel(now int64, h ses.Handle, ev *Event) error {
-	return in.Deny(now, h, ses.RCCancelled, ev)
-}
-
-// Deny is [Initiator.Cancel] with a code of the host, whose memory has the data that the peer was to read.
-func (in *Initiator) Deny(now int64, h ses.Handle, code ses.ReturnCode, ev *Event) error {
+func (in *Initiator) Cancel(now int64, h ses.Handle, code ses.ReturnCode, ev *Event) error {
 	m := in.of(h)
 	if m == nil {
 		return ses.ErrStale
@@ -276,13 +266,6 @@ func (in *Initiator) delivered(m *message, p PacketHandle, y *ses.Reply, ev *Eve
 	}
 }
 
-// asked notes n more packets asking for data.
-func (m *message) asked(n uint32) {
-	for i := m.sent; i < m.sent+n; i++ {
-		m.missing += placeSum(i)
-	}
-}
-
 // placeSum is packet i's part of message.missing. The sum is 0 when each packet's data has come
 // once, and otherwise with a probability of 2^-64: data received twice does not make up for
 // missing data. A target forging a right sum by the choice of packets gains nothing, since
@@ -334,7 +317,7 @@ func (in *Initiator) settle(now int64, m *message, ev *Event) {
 			in.finish(m, ev)
 		}
 	case messageFailing:
-		if m.begun() && m.fail != failPDS {
+		if m.mode <= ses.ModeROD && m.sent > 0 && m.sent < m.packets && m.fail != failPDS { // the target waits for the rest
 			m.state = messageGivingUp
 			ev.Kind, ev.At, ev.Cookie = EventReady, now, m.cookie
 			return
@@ -343,12 +326,6 @@ func (in *Initiator) settle(now int64, m *message, ev *Event) {
 	case messageGivenUp:
 		in.conclude(now, m, ev)
 	}
-}
-
-// begun reports whether the target has heard of the message and waits for the
-// rest.
-func (m *message) begun() bool {
-	return m.mode <= ses.ModeROD && m.sent > 0 && m.sent < m.packets
 }
 
 // conclude ends a failed message or begins the message again.

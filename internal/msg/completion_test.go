@@ -106,7 +106,7 @@ func TestInitiatorConfirmDeclinesEnds(t *testing.T) {
 		next(in, 0, h, &q)
 		var ev Event
 		if fails {
-			require.NoError(t, in.Cancel(0, h, &ev))
+			require.NoError(t, in.Cancel(0, h, ses.RCCancelled, &ev))
 		}
 		good := binary.BigEndian.Uint64(ok(&q).AppendTo(nil))
 		require.False(t, in.Confirm(q.Packet, 1, good, &ev))
@@ -333,11 +333,11 @@ func TestInitiatorPDSError(t *testing.T) {
 	next(in, 0, h, &a)
 	next(in, 0, h, &b)
 	var ev Event
-	require.NoError(t, in.Error(0, a.Packet, 11, &ev))
+	require.NoError(t, in.Error(0, a.Packet, 11, false, &ev))
 	require.Equal(t, eventNone, ev.Kind)
-	require.NoError(t, in.Error(0, b.Packet, 12, &ev))
+	require.NoError(t, in.Error(0, b.Packet, 12, false, &ev))
 	require.Equal(t, ses.Outcome{Status: ses.StatusPDS, Cause: 11}, ev.Outcome, "no notice on a PDC that is gone; the first cause")
-	require.ErrorIs(t, in.Error(0, b.Packet, 12, &ev), ses.ErrStale)
+	require.ErrorIs(t, in.Error(0, b.Packet, 12, false, &ev), ses.ErrStale)
 }
 
 // The data of a read has come, but not the acknowledgements of its requests: that is no
@@ -367,7 +367,7 @@ func TestInitiatorPDSErrorOfAReadThatHasItsData(t *testing.T) {
 			require.Equal(t, eventNone, ev.Kind)
 		}
 		for _, q := range qs {
-			require.NoError(t, in.Error(0, q.Packet, 11, &ev))
+			require.NoError(t, in.Error(0, q.Packet, 11, false, &ev))
 		}
 		want := ses.Outcome{Status: ses.StatusPDS, Cause: 11, Length: 3 * 4096}
 		if got == 4096 {
@@ -381,14 +381,14 @@ func TestInitiatorCancel(t *testing.T) {
 	in := newInitiator(t)
 	h := start(t, in, walkWrite())
 	var ev Event
-	require.NoError(t, in.Cancel(0, h, &ev))
+	require.NoError(t, in.Cancel(0, h, ses.RCCancelled, &ev))
 	require.Equal(t, ses.Outcome{Status: ses.StatusFailed, Code: ses.RCCancelled}, ev.Outcome)
-	require.ErrorIs(t, in.Cancel(0, h, &ev), ses.ErrStale)
+	require.ErrorIs(t, in.Cancel(0, h, ses.RCCancelled, &ev), ses.ErrStale)
 
 	h = start(t, in, walkWrite())
 	var q sentReq
 	next(in, 0, h, &q)
-	require.NoError(t, in.Cancel(0, h, &ev))
+	require.NoError(t, in.Cancel(0, h, ses.RCCancelled, &ev))
 	require.Equal(t, Event{}, ev, "nothing is left of an event before")
 	again := make([]byte, 64)
 	in.PutHeader(again, q.Packet)

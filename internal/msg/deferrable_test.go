@@ -185,7 +185,7 @@ func TestDeferrableSendForgetsItsToken(t *testing.T) {
 	require.Zero(t, r.Token.Target)
 
 	var ev Event
-	require.NoError(t, s.in.Cancel(0, h, &ev))
+	require.NoError(t, s.in.Cancel(0, h, ses.RCCancelled, &ev))
 	rtr := ses.Request{Form: pds.NextRequestStd, Standard: ses.Standard{Common: ses.Common{JobID: walkJob}}, Token: ses.RestartToken{Initiator: uint32(h)}}
 	require.ErrorIs(t, s.in.Restart(0, &rtr, &ev), ses.ErrStale)
 }

@@ -202,7 +202,7 @@ func TestHandleOfNothing(t *testing.T) {
 		s.release(i)
 	}
 	in := newInitiator(t)
-	require.ErrorIs(t, in.Cancel(0, 0, &Event{}), ses.ErrStale)
+	require.ErrorIs(t, in.Cancel(0, 0, ses.RCCancelled, &Event{}), ses.ErrStale)
 }
 
 // The index against a map, with few homes so that runs form and wrap.

@@ -33,15 +33,6 @@ const (
 	maxBackoff     = int64(10e9) // doubling ends here
 )
 
-func validateInitiator(c *InitiatorConfig) error {
-	return cmp.Or(
-		checkMTU("InitiatorConfig.MTU", c.MTU),
-		check.Range(ses.ErrConfig, "InitiatorConfig.Messages", c.Messages, 1, maxSlots-1),
-		check.Range(ses.ErrConfig, "InitiatorConfig.Retries", c.Retries, 0, maxRetries),
-		check.Range(ses.ErrConfig, "InitiatorConfig.Backoff", c.Backoff, 0, maxBackoff),
-	)
-}
-
 // An Initiator is the side of a FEP that starts messages: it cuts them into
 // packets, gives each message an id unique among the FEP's live messages, and turns the
 // responses into a single completion. Single writer.
@@ -67,14 +58,20 @@ func (in *Initiator) Mismatched() uint64 { return in.mismatched }
 
 // NewInitiator returns an initiator without messages. Errors wrap [ses.ErrConfig].
 func NewInitiator(c InitiatorConfig) (*Initiator, error) {
-	if err := validateInitiator(&c); err != nil {
+	err := cmp.Or(
+		checkMTU("InitiatorConfig.MTU", c.MTU),
+		check.Range(ses.ErrConfig, "InitiatorConfig.Messages", c.Messages, 1, maxSlots-1),
+		check.Range(ses.ErrConfig, "InitiatorConfig.Retries", c.Retries, 0, maxRetries),
+		check.Range(ses.ErrConfig, "InitiatorConfig.Backoff", c.Backoff, 0, maxBackoff),
+	)
+	if err != nil {
 		return nil, err
 	}
 	c.Retries = cmp.Or(c.Retries, defaultRetries)
 	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
 	in := &Initiator{
 		mtu: c.MTU, whole: kindCarries | kindMiddle | kindNamed | mtuKind(c.MTU), retries: uint8(c.Retries), swapBoth: c.SwapBoth, backoff: c.Backoff,
-		ids: slab.Make[uint16](1 << bits.Len(uint(c.Messages-1))), messages: slab.Make[message](c.Messages),
+		ids: slab.Make[uint16](buckets(c.Messages)), messages: slab.Make[message](c.Messages),
 	}
 	for i := c.Messages; i > 0; i-- {
 		in.messages[i-1].link, in.free = in.free, uint16(i)
@@ -305,7 +302,9 @@ func (in *Initiator) Handed(h ses.Handle, n uint32) error {
 		return ses.ErrStale
 	case m.state == messageSending && n <= m.packets-m.sent:
 		if m.is(kindFetch) {
-			m.asked(n)
+			for i := m.sent; i < m.sent+n; i++ {
+				m.missing += placeSum(i)
+			}
 		}
 		m.sent += n
 	case m.state == messageGivingUp && n == 1:

@@ -291,7 +291,7 @@ func TestInitiatorHanded(t *testing.T) {
 		require.NoError(t, rsp(in, 0, q.Packet+i, nil, &ev))
 		require.Equal(t, eventNone, ev.Kind)
 	}
-	require.NoError(t, in.Cancel(0, h, &ev))
+	require.NoError(t, in.Cancel(0, h, ses.RCCancelled, &ev))
 	require.Equal(t, EventReady, ev.Kind)
 	n = in.Next(0, h, &q)
 	require.Equal(t, uint32(1), n)
@@ -460,7 +460,7 @@ func TestInitiatorMessageIDs(t *testing.T) {
 		} else if ids := slices.Sorted(maps.Keys(live)); len(ids) != 0 {
 			i := len(ids) - 1 - min(r.IntN(len(ids)), r.IntN(len(ids))) // the first live long
 			var ev Event
-			require.NoError(t, in.Cancel(0, live[ids[i]], &ev))
+			require.NoError(t, in.Cancel(0, live[ids[i]], ses.RCCancelled, &ev))
 			require.Equal(t, EventDone, ev.Kind)
 			delete(live, ids[i])
 		}

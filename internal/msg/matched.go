@@ -16,17 +16,6 @@ const atTarget = 16
 
 func (m *message) opcode() ses.Opcode { return ses.Opcode(m.wire[0] & opcodeMask) }
 
-// beginMatched sets the fields of rendezvous and deferrable sends only.
-func (m *message) beginMatched(o *Operation, r *ses.Request) {
-	if o.Opcode.IsDeferrable() {
-		r.Token = ses.RestartToken{Initiator: uint32(m.handle)}
-		return
-	}
-	m.length = o.carried()
-	m.rest, m.received = o.Length-m.length, m.length
-	m.kind |= kindWaits
-}
-
 // keepsBuffer reports whether the target of a deferrable send given up keeps a
 // receive buffer for it: the target has reported ready, and has not seen the send since.
 func (m *message) keepsBuffer() bool {

@@ -169,7 +169,7 @@ func TestCancelOfASendThatWaits(t *testing.T) {
 	s.send(deferred)
 	for _, h := range []ses.Handle{rendezvous, deferred} {
 		var ev Event
-		require.NoError(t, s.in.Cancel(0, h, &ev))
+		require.NoError(t, s.in.Cancel(0, h, ses.RCCancelled, &ev))
 		require.Equal(t, EventDone, ev.Kind)
 		require.Equal(t, ses.RCCancelled, ev.Outcome.Code)
 	}
@@ -282,7 +282,7 @@ func TestDeferrableSendGivenUpWhenItsBufferIsReady(t *testing.T) {
 					h := s.start(matchedOp(op, 0, length))
 					refused := prepare(s, h)
 					var ev Event
-					require.NoError(t, s.in.Cancel(0, h, &ev))
+					require.NoError(t, s.in.Cancel(0, h, ses.RCCancelled, &ev))
 					refused()
 					require.Equal(t, 1, s.in.Messages(), "not over before its target knows")
 					var q TxReq
@@ -330,7 +330,7 @@ func TestDeferrableSendGivenUpInAPause(t *testing.T) {
 	var ev Event
 	r.Token.Target = 1
 	require.NoError(t, s.in.Restart(0, &r, &ev))
-	require.NoError(t, s.in.Cancel(0, h, &ev))
+	require.NoError(t, s.in.Cancel(0, h, ses.RCCancelled, &ev))
 	require.Equal(t, Event{Kind: EventReady, Cookie: 77}, ev)
 	require.Len(t, s.packets(h), 1)
 }
@@ -343,16 +343,16 @@ func TestDeferrableSendGivenUpWithoutANotice(t *testing.T) {
 			s.send(h)
 			s.post(ses.Receive{Length: 10000})
 			s.restartIt()
-			require.NoError(s.t, s.in.Cancel(0, h, ev))
+			require.NoError(s.t, s.in.Cancel(0, h, ses.RCCancelled, ev))
 			require.Equal(s.t, EventReady, ev.Kind)
-			require.NoError(s.t, s.in.Cancel(0, h, ev))
+			require.NoError(s.t, s.in.Cancel(0, h, ses.RCCancelled, ev))
 		},
 		"no PDC": func(s *twoSided, h ses.Handle, ev *Event) {
 			ps := s.packets(h)
 			s.arrive(ps[0], ses.ModeRUD)
 			s.post(ses.Receive{Length: 10000})
 			s.restartIt()
-			require.NoError(s.t, s.in.Error(0, ps[0], 1, ev))
+			require.NoError(s.t, s.in.Error(0, ps[0], 1, false, ev))
 		},
 		"deferred again": func(s *twoSided, h ses.Handle, ev *Event) {
 			s.send(h)
@@ -362,14 +362,14 @@ func TestDeferrableSendGivenUpWithoutANotice(t *testing.T) {
 			refusal.refuse(step.Key, ses.RCNoMatch)
 			refusal.Response.List = ses.ListOverflow
 			s.answer(s.packets(h)[0], &refusal)
-			require.NoError(s.t, s.in.Cancel(0, h, ev))
+			require.NoError(s.t, s.in.Cancel(0, h, ses.RCCancelled, ev))
 		},
 		"all sent": func(s *twoSided, h ses.Handle, ev *Event) {
 			s.send(h)
 			s.post(ses.Receive{Length: 10000})
 			s.restartIt()
 			ps := s.packets(h)
-			require.NoError(s.t, s.in.Cancel(0, h, ev))
+			require.NoError(s.t, s.in.Cancel(0, h, ses.RCCancelled, ev))
 			d := s.arrive(ps[0], ses.ModeRUD)
 			*ev = s.answer(ps[0], &d)
 		},

@@ -152,17 +152,16 @@ func (m *message) begin(o *Operation, mtu uint32) {
 	if m.form == pds.NextRequestStd && m.mode != ses.ModeUUD {
 		m.kind |= kindNamed
 	}
-	switch {
+	o.put((*[ses.StandardLen]byte)(m.wire[:]))
+	switch m.size = ses.StandardLen; {
 	case m.form != pds.NextRequestStd || !o.Opcode.IsPlain():
 		if m.size = m.beginOther(o); m.size == ses.StandardLen && m.is(kindCarries) {
 			m.kind |= kindMiddle
 		}
 	case o.Opcode == ses.OpcodeRead:
 		m.kind |= kindFetch | kindWaits
-		m.beginPlain(o)
 	default:
 		m.kind |= kindCarries | kindMiddle
-		m.beginPlain(o)
 	}
 	m.first = ses.Flags(m.wire[1]) & firstFlags
 	m.wire[1] &^= byte(firstFlags)
@@ -171,13 +170,7 @@ func (m *message) begin(o *Operation, mtu uint32) {
 	}
 }
 
-// beginPlain writes a first header without extension.
-func (m *message) beginPlain(o *Operation) {
-	o.put((*[ses.StandardLen]byte)(m.wire[:]))
-	m.size = ses.StandardLen
-}
-
-// beginOther writes a first header that is short or has an extension, and returns its length.
+// beginOther makes a standard first header one that is short or has an extension, and returns its length.
 func (m *message) beginOther(o *Operation) uint8 {
 	if o.Opcode.IsFetch() {
 		m.kind |= kindFetch | kindWaits
@@ -185,14 +178,18 @@ func (m *message) beginOther(o *Operation) uint8 {
 	if o.bringsPayload() {
 		m.kind |= kindCarries
 	}
-	o.put((*[ses.StandardLen]byte)(m.wire[:]))
 	r := ses.Request{Form: m.form, Swap: o.Swap}
 	_, _ = r.Standard.Decode(m.wire[:])
 	if o.Opcode.IsRendezvous() || o.Opcode == ses.OpcodeDeferrableRTR {
 		r.Rendezvous, r.Token = o.Rendezvous, o.Token
 	}
-	if o.Opcode.IsRendezvous() || o.Opcode.IsDeferrable() {
-		m.beginMatched(o, &r)
+	switch {
+	case o.Opcode.IsDeferrable():
+		r.Token = ses.RestartToken{Initiator: uint32(m.handle)}
+	case o.Opcode.IsRendezvous():
+		m.length = o.carried()
+		m.rest, m.received = o.Length-m.length, m.length
+		m.kind |= kindWaits
 	}
 	return uint8(len(r.AppendTo(m.wire[:0])))
 }

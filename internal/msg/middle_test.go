@@ -97,7 +97,7 @@ func middleMessage(t *testing.T, rng *rand.Rand) (in *Initiator, h ses.Handle, s
 		sent = rng.Uint32N(o.Packets(in.mtu) + 1)
 		require.NoError(t, in.Handed(h, sent))
 		if rng.IntN(4) == 0 {
-			_ = in.Cancel(0, h, &ev)
+			_ = in.Cancel(0, h, ses.RCCancelled, &ev)
 		}
 	}
 	return in, h, sent

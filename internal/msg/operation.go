@@ -3,6 +3,7 @@
 package msg
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"github.com/uetcc/uetcc/internal/standard"
@@ -105,12 +106,7 @@ func (o *Operation) carried() uint32 {
 }
 
 // form returns the form of the headers, all of the same size.
-func (o *Operation) form() pds.NextHdr {
-	if o.Form == 0 {
-		return pds.NextRequestStd
-	}
-	return o.Form
-}
+func (o *Operation) form() pds.NextHdr { return cmp.Or(o.Form, pds.NextRequestStd) }
 
 // put writes the standard header of the first packet, but for EOM and message_id, of a valid operation: the common
 // fields in two words.

@@ -46,7 +46,6 @@ type pending struct {
 	state  pendingState
 	gone   bool // resource index closed, or send failed: forgotten at the end of the errand
 	told   bool // ready to restart has arrived
-
 }
 
 // A Pull is the part of a rendezvous send read by the target, and the message.
@@ -290,9 +289,6 @@ func (t *Target) restarted(r *ses.Request, p *plan) (i uint32, ok bool) {
 	d := &t.pendings[i]
 	return i, d.state == pendingAsked && !d.gone && d.entry == p.entry && d.is(r)
 }
-
-// isRestarted reports whether r is a deferrable send asked for by the target.
-func isRestarted(r *ses.Request) bool { return r.Opcode.IsDeferrable() && r.Token.Target != 0 }
 
 // is reports whether r repeats the deferred send d.
 func (d *pending) is(r *ses.Request) bool {

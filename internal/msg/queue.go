@@ -133,13 +133,6 @@ type tagIndex struct {
 	links  list.Links[uint32]
 }
 
-func newTagIndex(receives int, seed uint64) tagIndex {
-	return tagIndex{
-		finder: newFinder(receives, seed), slots: newSlots(receives),
-		chains: make([]list.List[uint32], receives), links: list.Make[uint32](receives),
-	}
-}
-
 // first is the oldest buffer of a chain, 0 for none.
 func (x *tagIndex) first(k pair) uint32 {
 	if c, ok := x.finder.find(k); ok {

@@ -67,14 +67,16 @@ func (t *Target) open(h head, length uint32, peer uint64) (m *Record, ok bool) {
 // the packet at the edge, with every earlier packet of the PDC arrived: the rest of the
 // edge's message comes next, and can be taken in. The message of a packet further ahead may
 // wait for packets refused for want of records. See [Target.Opens].
-func (t *Target) Scarce(peer uint64) bool { return !t.listed.of(peer).leaves(&t.recordSlots) }
+func (t *Target) Scarce(peer uint64) bool {
+	return int(t.listed.of(peer).n)+1 >= t.recordSlots.spare()-1
+}
 
 // Opens reports whether r would take a record: r belongs to a message of several packets
 // without a record yet, in a mode with records. A repeated deferred send does not count:
 // the send gives back more than one record takes.
 func (t *Target) Opens(r *ses.Request, a Arrival) bool {
 	if a.Mode > ses.ModeROD || r.Form != pds.NextRequestStd || r.Flags.Has(flagsOnly) ||
-		r.Opcode == ses.OpcodeMsgError || isRestarted(r) {
+		r.Opcode == ses.OpcodeMsgError || r.Opcode.IsDeferrable() && r.Token.Target != 0 {
 		return false
 	}
 	_, ok := t.messages.find(pair{a.Peer, uint64(r.MessageID)})

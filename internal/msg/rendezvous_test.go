@@ -147,7 +147,7 @@ func TestNoticeOfARendezvousSendFitsItsHeader(t *testing.T) {
 	require.NoError(t, s.in.Handed(h, 1))
 	first := q.Packet
 	var ev Event
-	require.NoError(t, s.in.Cancel(0, h, &ev))
+	require.NoError(t, s.in.Cancel(0, h, ses.RCCancelled, &ev))
 	require.NoError(t, s.in.RxAck(0, first, 1, &ev))
 	require.Equal(t, EventReady, ev.Kind)
 	s.in.Next(0, h, &q)
@@ -276,7 +276,7 @@ func TestRendezvousSendGivenUpHalfWay(t *testing.T) {
 	require.NoError(t, s.in.Handed(h, 1))
 	d := s.arrive(q.Packet, ses.ModeRUD)
 	var ev Event
-	require.NoError(t, s.in.Cancel(0, h, &ev))
+	require.NoError(t, s.in.Cancel(0, h, ses.RCCancelled, &ev))
 	require.Equal(t, EventReady, s.answer(q.Packet, &d).Kind)
 	s.in.Next(0, h, &q)
 	require.True(t, q.Notice)
@@ -369,7 +369,7 @@ func TestRendezvousSendThatIsNotDelivered(t *testing.T) {
 	s := newTwoSided(t, 1)
 	h := s.start(rendezvousOp(ses.OpcodeRendezvousSend, 20000, 100))
 	var ev Event
-	require.NoError(t, s.in.Error(0, s.packets(h)[0], 3, &ev))
+	require.NoError(t, s.in.Error(0, s.packets(h)[0], 3, false, &ev))
 	require.Equal(t, ses.Outcome{Status: ses.StatusPDS, Cause: 3}, ev.Outcome)
 }
 

@@ -80,10 +80,7 @@ type cell struct {
 
 // newFinder makes room for n keys.
 func newFinder(n int, seed uint64) finder {
-	size := 4
-	for size < 2*n {
-		size *= 2
-	}
+	size := max(buckets(2*n), 4)
 	return finder{cells: slab.Make[cell](size), mask: uint32(size - 1), seed: seed}
 }
 
@@ -172,6 +169,3 @@ func (l *peerLists) remove(peer uint64, i uint32) {
 // free than the peers have. So a peer giving none back leaves half of the slots to the
 // rest.
 func (l *peerList) shares(s *slots) bool { return int(l.n) < s.spare() }
-
-// leaves reports whether the peers of l may have two more slots.
-func (l *peerList) leaves(s *slots) bool { return int(l.n)+1 < s.spare()-1 }

@@ -20,20 +20,6 @@ const (
 	maxIndices  = 1 << 12 // resource_index has 12 bits
 )
 
-func validateTarget(c *ses.TargetConfig) error {
-	return cmp.Or(
-		checkMTU("TargetConfig.MTU", c.MTU),
-		check.Range(ses.ErrConfig, "TargetConfig.Processes", c.Processes, 0, maxSlots),
-		check.Range(ses.ErrConfig, "TargetConfig.Indices", c.Indices, 0, maxIndices),
-		check.Range(ses.ErrConfig, "TargetConfig.Regions", c.Regions, 0, maxSlots),
-		check.Range(ses.ErrConfig, "TargetConfig.Receives", c.Receives, 0, maxSlots),
-		check.Range(ses.ErrConfig, "TargetConfig.Messages", c.Messages, 0, maxSlots),
-		check.Range(ses.ErrConfig, "TargetConfig.Pending", c.Pending, 0, maxSlots),
-		check.Range(ses.ErrConfig, "TargetConfig.Hold", c.Hold, 0, maxHold),
-		check.Range(ses.ErrConfig, "TargetConfig.Profile", c.Profile, ses.ProfileAll, ses.ProfileHPC),
-	)
-}
-
 // A Target is the receiving side of a FEP: the processes to address, the open memory, and the
 // messages in progress. Single writer. The root package's Target says more of the
 // methods that it has too, and names the errors.
@@ -80,7 +66,18 @@ type Target struct {
 
 // NewTarget returns a target without processes. Errors wrap [ses.ErrConfig].
 func NewTarget(c ses.TargetConfig) (*Target, error) {
-	if err := validateTarget(&c); err != nil {
+	err := cmp.Or(
+		checkMTU("TargetConfig.MTU", c.MTU),
+		check.Range(ses.ErrConfig, "TargetConfig.Processes", c.Processes, 0, maxSlots),
+		check.Range(ses.ErrConfig, "TargetConfig.Indices", c.Indices, 0, maxIndices),
+		check.Range(ses.ErrConfig, "TargetConfig.Regions", c.Regions, 0, maxSlots),
+		check.Range(ses.ErrConfig, "TargetConfig.Receives", c.Receives, 0, maxSlots),
+		check.Range(ses.ErrConfig, "TargetConfig.Messages", c.Messages, 0, maxSlots),
+		check.Range(ses.ErrConfig, "TargetConfig.Pending", c.Pending, 0, maxSlots),
+		check.Range(ses.ErrConfig, "TargetConfig.Hold", c.Hold, 0, maxHold),
+		check.Range(ses.ErrConfig, "TargetConfig.Profile", c.Profile, ses.ProfileAll, ses.ProfileHPC),
+	)
+	if err != nil {
 		return nil, err
 	}
 	c.Hold, c.Seed = cmp.Or(c.Hold, defaultHold), random.Seed(c.Seed)
@@ -92,7 +89,10 @@ func NewTarget(c ses.TargetConfig) (*Target, error) {
 		entries:   slab.Make[entry](c.Processes * c.Indices),
 		keys:      newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives), queued: list.Make[uint32](c.Receives),
-		tags:     newTagIndex(c.Receives, c.Seed),
+		tags: tagIndex{
+			finder: newFinder(c.Receives, c.Seed), slots: newSlots(c.Receives),
+			chains: make([]list.List[uint32], c.Receives), links: list.Make[uint32](c.Receives),
+		},
 		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages),
 		records: slab.Make[Record](max(c.Messages, 1)), recent: make([]uint16, buckets(c.Messages)),
 		listed: newPeerLists(c.Messages), epoch: 1, grants: slab.Make[grant](min(buckets(c.Regions), maxGrants)),

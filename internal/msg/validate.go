@@ -120,7 +120,10 @@ func (t *Target) extentOf(r *ses.Request, payload int) (x extent, ok bool) {
 	case r.Flags&ses.FlagSOM != 0:
 		x.n = uint32(payload)
 		if r.Opcode == ses.OpcodeRead {
-			x.n = firstRead(r, t.mtu)
+			// Only initiators of package ses give the length, in place of header data; all other initiators must use mtu.
+			if x.n = t.mtu; r.Flags&ses.FlagHD == 0 && r.HeaderData>>32 != 0 {
+				x.n = uint32(r.HeaderData >> 32)
+			}
 		}
 		return x, x.n <= t.mtu && all > x.n && isMTU(x.n)
 	}
@@ -128,16 +131,6 @@ func (t *Target) extentOf(r *ses.Request, payload int) (x extent, ok bool) {
 	end := uint64(x.off) + uint64(x.n)
 	fits := x.n-1 < t.mtu && end <= uint64(all) && (end == uint64(all)) == (r.Flags&ses.FlagEOM != 0)
 	return x, fits && (r.Opcode == ses.OpcodeRead || int(x.n) <= payload)
-}
-
-// firstRead returns the length requested by the first of several packets of a read. Only
-// initiators of package ses give the length, in place of header data; all other initiators
-// must use mtu.
-func firstRead(r *ses.Request, mtu uint32) uint32 {
-	if n := r.HeaderData >> 32; r.Flags&ses.FlagHD == 0 && n != 0 {
-		return uint32(n)
-	}
-	return mtu
 }
 
 // checkMemory makes the checks from [step.Key] to [step.Atomic] for operations on a region.

@@ -108,7 +108,7 @@ func BenchmarkSendWindow(b *testing.B) {
 			sendNext(w, &p, m, 0)
 			a.CACK, a.AckPSN = psn, psn
 			w.OnACK(m, 1, &a, &r)
-			m.events.pop(&Event{})
+			m.pop(&Event{})
 			psn++
 		}
 	})

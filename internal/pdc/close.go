@@ -79,7 +79,7 @@ func (l *life) progress(now int64, p *PDC) {
 // progressIfRoom is progress for callers that may be draining the events: without room for
 // more events the next Tick does the work.
 func (l *life) progressIfRoom(now int64, p *PDC) {
-	if l.mem.events.free() >= l.mem.reserve {
+	if l.mem.events.Free() >= l.mem.reserve {
 		l.progress(now, p)
 		return
 	}
@@ -280,7 +280,7 @@ func (m *memory) failPackets(p *PDC, c Cause) {
 		for todo := mask &^ r.released; todo != 0; todo &= todo - 1 {
 			i := uint32(bits.TrailingZeros64(todo))
 			if h, _, k := m.submitted(r, i); !k.control() {
-				m.events.push(Event{
+				m.push(Event{
 					Kind: EventError, PDC: p.handle, PSN: p.tx.psn(first + i), Handle: h, Cause: c, Nack: m.said(p, c),
 				})
 			}

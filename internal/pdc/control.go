@@ -197,7 +197,8 @@ func (w *answers) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payl
 func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	p := &m.pdc[m.sched.ctl.head]
 	if !p.sendsControl() {
-		m.sched.controlled(p)
+		p.flags &^= flagOnControl
+		m.sched.ctl.head = p.nextCtl
 		return false
 	}
 	bit := p.ctl & -p.ctl

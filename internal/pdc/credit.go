@@ -105,7 +105,7 @@ func (rec *recovery) failDenied(now int64, c ccc.Handle, why Cause) {
 	for i := range rec.pdc {
 		p := &rec.pdc[i]
 		switch {
-		case p.cc != c || !live(p.state) || p.tx.done() || rec.mem.events.free() < rec.mem.reserve:
+		case p.cc != c || !live(p.state) || p.tx.done() || rec.mem.events.Free() < rec.mem.reserve:
 		case p.is(flagInitiator):
 			rec.life.fail(now, p, why)
 		default:

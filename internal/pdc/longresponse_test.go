@@ -95,7 +95,7 @@ func TestLongResponsesComeBack(t *testing.T) {
 	const pdcs, places = 4, 3
 	r := rand.New(rand.NewPCG(1, 2))
 	var s responseStore
-	s.init(pdcs, 8)
+	s.init(pdcs, 8, 0)
 	s.long.init(places, longLen)
 	var l respList
 	var live []uint32

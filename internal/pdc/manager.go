@@ -10,6 +10,7 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
@@ -152,7 +153,13 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		m.target.holes = slab.Make[pds.PSN](ids + 1)
 	}
 	m.source = source{p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, stats: &m.stats, sched: &m.sched, timer: &m.timer}
-	m.life.init(m, &c, hasher)
+	_, contexts := c.Contexts.Stats()
+	m.life = life{
+		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, table: m.table, stats: &m.stats, sched: &m.sched,
+		timer: &m.timer, reply: &m.reply, start: &m.start, source: &m.source, target: &m.target, rudi: &m.rudi,
+		algof: c.Algorithm, awaits: c.Awaited, cccID: make([]uint8, contexts+1), paths: newKnownPaths(ids, hasher),
+		waiting: [2]fifo.Queue[waiter]{fifo.Make[waiter](c.Waiting), fifo.Make[waiter](c.Waiting)}, most: c.Waiting, spare: c.Spare,
+	}
 	m.recovery = recovery{
 		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, stats: &m.stats,
 		sched: &m.sched, timer: &m.timer, reply: &m.reply, start: &m.start, target: &m.target, source: &m.source, life: &m.life,
@@ -177,7 +184,7 @@ func (m *Manager) changing(h Handle) (*PDC, error) {
 	switch {
 	case p == nil:
 		return nil, ErrUnknown
-	case m.mem.events.free() < m.mem.reserve:
+	case m.mem.events.Free() < m.mem.reserve:
 		return nil, ErrEvents
 	}
 	return p, nil
@@ -187,7 +194,7 @@ func (m *Manager) changing(h Handle) (*PDC, error) {
 func (p *PDC) slot() uint16 { return uint16(p.handle.ID()) }
 
 // Event moves the oldest event out of the ring to ev, or reports false.
-func (m *Manager) Event(ev *Event) bool { return m.mem.events.pop(ev) }
+func (m *Manager) Event(ev *Event) bool { return m.mem.pop(ev) }
 
 // A FastPath is a [Manager] with faster methods for the most frequent packets. Each declines
 // any other packet, without a change: the caller takes such a packet to the Manager's
@@ -240,41 +247,28 @@ type Event struct {
 	More   uint16       // EventImplicit: so many packets more, with handles and PSNs counting up
 }
 
-// eventRing is a queue of fixed length.
-type eventRing struct {
-	ring       []Event
-	head, tail uint32 // tail - head waits; both 0 when nothing does, so that few events share few cache lines
-}
-
-func (r *eventRing) init(n int) { r.ring = make([]Event, ringSize(n)) }
-
-func (r *eventRing) free() int { return len(r.ring) - int(r.tail-r.head) }
-
-func (r *eventRing) push(e Event) {
-	if r.free() == 0 {
+func (m *memory) push(e Event) {
+	if m.events.Free() == 0 {
 		panic("pdc: event ring full") // what fills it asks for room first
 	}
-	r.ring[r.tail&uint32(len(r.ring)-1)] = e
-	r.tail++
+	*m.events.Push() = e
 }
 
 // pop copies field by field, as the fields were written a moment ago: a wider load
 // would wait until the narrow stores have left the store buffer.
-func (r *eventRing) pop(ev *Event) bool {
-	if r.head == r.tail {
+func (m *memory) pop(ev *Event) bool {
+	e := m.events.First()
+	if e == nil {
 		return false
 	}
-	e := &r.ring[r.head&uint32(len(r.ring)-1)]
 	ev.Handle, ev.PDC, ev.PSN, ev.Cause, ev.Kind, ev.Nack, ev.More = e.Handle, e.PDC, e.PSN, e.Cause, e.Kind, e.Nack, e.More
-	if r.head++; r.head == r.tail {
-		r.head, r.tail = 0, 0
-	}
+	m.events.Drop()
 	return true
 }
 
 // event tells the layer above about the PDC.
 func (m *memory) event(p *PDC, k EventKind, c Cause) {
-	m.events.push(Event{Kind: k, PDC: p.handle, Cause: c, Nack: m.said(p, c)})
+	m.push(Event{Kind: k, PDC: p.handle, Cause: c, Nack: m.said(p, c)})
 }
 
 // said is the NACK behind a cause of the failure of p, or 0.

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/internal/karn"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/pds"
@@ -126,7 +127,7 @@ type memory struct {
 	free     []uint32 // chunks, a stack: the last used is the next, as the lines may be near
 
 	responses responseStore
-	events    eventRing
+	events    fifo.Queue[Event]
 }
 
 // lap is how many PSNs a ring tells of.
@@ -196,12 +197,11 @@ func newMemory(c memoryConfig) (*memory, error) {
 	for i := chunks; i > 0; i-- {
 		m.putChunk(uint32(i))
 	}
-	m.responses.init(c.pdcs, c.Responses+c.Buffers)
-	m.responses.initBuffers(c.Buffers)
+	m.responses.init(c.pdcs, c.Responses+c.Buffers, c.Buffers)
 	if c.responseLen > ResponseMax {
 		m.responses.long.init(c.LongResponses, c.responseLen)
 	}
-	m.events.init(c.Events + m.reserve)
+	m.events = fifo.Make[Event](c.Events + m.reserve)
 	return m, nil
 }
 

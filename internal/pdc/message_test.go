@@ -325,8 +325,8 @@ func TestMemoryConfig(t *testing.T) {
 
 func TestEventsNotDrained(t *testing.T) {
 	g := established(t, pairConfig{memory: MemoryConfig{Events: 1, Chunks: 160}})
-	for g.a.m.mem.events.free() >= (defaultRange + rowLen + 8) {
-		g.a.m.mem.events.push(Event{})
+	for g.a.m.mem.events.Free() >= (defaultRange + rowLen + 8) {
+		g.a.m.mem.push(Event{})
 	}
 	var r Result
 	g.a.m.Receive(0, &In{}, make([]byte, ReplyMax), &r)
@@ -344,8 +344,8 @@ func TestCloseGoesOnAfterTheDrain(t *testing.T) {
 	require.NoError(t, g.a.m.Begin(g.h))
 	require.NoError(t, g.a.m.Lock(g.h))
 	require.NoError(t, g.a.m.Close(g.now, g.h))
-	for g.a.m.mem.events.free() >= (defaultRange + 8) {
-		g.a.m.mem.events.push(Event{})
+	for g.a.m.mem.events.Free() >= (defaultRange + 8) {
+		g.a.m.mem.push(Event{})
 	}
 	require.NoError(t, g.a.m.EndMessage(g.now, g.h, 0))
 	require.NoError(t, g.a.m.Unlock(g.now, g.h))

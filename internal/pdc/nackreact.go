@@ -181,7 +181,7 @@ func (rec *recovery) nackForget(now int64, p *PDC, off uint32, n *pds.Nack) erro
 	}
 	r, i := p.tx.at(rec.mem, off)
 	p.tx.unqueue(r, 1<<i) // no need to ask again
-	p.tx.forget(rec.mem, off)
+	r.acked &^= 1 << i
 	if pkt := rec.mem.record(r, i); !pkt.kind.control() {
 		// Back into flight for a moment, so the refusal finds the packet there.
 		rec.cc.OnNewData(ccc.Handle(p.handle), now, int64(pkt.size))
@@ -228,7 +228,8 @@ func (rec *recovery) nackAgain(now int64, p *PDC, off uint32, n *pds.Nack, at in
 		if int(tries) > rec.p.maxShort {
 			return rec.source.void(now, p, off, n)
 		}
-		switch told := x.refuses(n.Code); {
+		x.code = n.Code
+		switch told := x.knowsRoom(); {
 		case told && !p.tx.waitsBelow(rec.mem, off):
 			at = deadline.After(now, rec.pause(p, 0)) // as others may have had the room meanwhile
 		case !told && overtaken: // by the news that another has got through, see hasten
@@ -322,11 +323,8 @@ func (s *source) shortage(now int64, p *PDC, moved uint32) uint8 {
 	return was.tries
 }
 
-// refuses takes note of the code of a refusal, and reports whether the layer above knows of room instead.
-func (s *shortage) refuses(c pds.NackCode) bool {
-	s.code = c
-	return s.told && c == pds.NackNoSESMsgAvail
-}
+// knowsRoom reports whether the layer above knows when there is room for what was refused last.
+func (s *shortage) knowsRoom() bool { return s.told && s.code == pds.NackNoSESMsgAvail }
 
 // hasten has the lowest packet sent at once if waiting for memory of the peer while others have
 // got through: the target keeps memory for the lowest packet. Behind go about two for each that has got through
@@ -334,7 +332,7 @@ func (s *shortage) refuses(c pds.NackCode) bool {
 func (m *memory) hasten(now int64, p *PDC) {
 	s := &m.shortage[p.slot()]
 	moved := p.tx.base + p.tx.cack
-	if s.tries == 0 || s.told && s.code == pds.NackNoSESMsgAvail || s.moved == moved || !p.tx.outstanding() {
+	if s.tries == 0 || s.knowsRoom() || s.moved == moved || !p.tx.outstanding() {
 		return
 	}
 	if r, i := p.tx.at(m, p.tx.base); r.queued&^r.acked>>i&1 != 0 {
@@ -411,7 +409,7 @@ func (s *source) void(now int64, p *PDC, off uint32, n *pds.Nack) error {
 	}
 	r, i := p.tx.at(s.mem, off)
 	h, _, _ := s.mem.submitted(r, i)
-	s.mem.events.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(off), Handle: h, Cause: CauseNack, Nack: n.Code})
+	s.mem.push(Event{Kind: EventError, PDC: p.handle, PSN: p.tx.psn(off), Handle: h, Cause: CauseNack, Nack: n.Code})
 	l := p.tx.enqueue(s.mem, off, now)
 	p.tx.differ(s.mem, r, off)
 	s.mem.write(r, i, 0, label{kind: kindControl | kindAR | kind(pds.CtlNOOP), sends: karn.More})
@@ -510,7 +508,7 @@ func (rec *recovery) renumber(now int64, p *PDC, start pds.PSN) error {
 		pkt := p.tx.packet(rec.mem, off)
 		pkt.rtos, pkt.nacks = 0, 0
 	}
-	p.tx.renumber(start)
+	p.tx.start = start
 	p.rx.Init(start)
 	p.flags |= flagAsking
 	rec.sched.unparkAll(p.cc) // p may be among the parked PDCs

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -24,9 +25,14 @@ func (m *Manager) Open(now int64, k *InitiatorKey, ticket uint64) (Handle, error
 		m.life.relieve(now, h)
 		return h, err
 	}
-	if !m.life.waitsFor(k).push(waiter{key: *k, ticket: ticket, until: deadline.After(now, m.p.c.PendTimeout)}) {
+	q := &m.life.waiting[0]
+	if k.Reserved {
+		q = &m.life.waiting[1]
+	}
+	if q.Len() == m.life.most {
 		return 0, ErrPaused
 	}
+	*q.Push() = waiter{key: *k, ticket: ticket, until: deadline.After(now, m.p.c.PendTimeout)}
 	m.life.arm(now)
 	m.life.relieve(now, 0)
 	return 0, ErrWaiting
@@ -165,7 +171,7 @@ func (l *life) bind(now int64, p *PDC) error {
 		}
 		p.flags |= flagMeasure
 	}
-	if err := l.cc.Bind(ccc.Handle(p.handle), c, now, l.keepsPath(p)); err != nil {
+	if err := l.cc.Bind(ccc.Handle(p.handle), c, now, p.is(flagROD) && !l.p.c.SprayROD); err != nil {
 		return err
 	}
 	p.cc = c
@@ -174,9 +180,6 @@ func (l *life) bind(now int64, p *PDC) error {
 	}
 	return nil
 }
-
-// keepsPath reports whether all packets of p take one path.
-func (l *life) keepsPath(p *PDC) bool { return p.is(flagROD) && !l.p.c.SprayROD }
 
 // unbind takes p out of congestion control, with all packets in flight.
 func (l *life) unbind(now int64, p *PDC) {
@@ -266,45 +269,18 @@ func (s *starts) refusesSYN(b *inbound) (code pds.NackCode, err error) {
 	return code, err
 }
 
-// waiter is a message waiting for a PDC.
+// waiter is a message waiting for an id of a pool. Every message waits equally long, so the first is always
+// the first to give up.
 type waiter struct {
 	key    InitiatorKey
 	ticket uint64
 	until  int64
 }
 
-// waitQueue is a queue of fixed length of messages waiting for an id of one pool. Every
-// message waits equally long, so the first is always the first to give up.
-type waitQueue struct {
-	ring       []waiter
-	head, tail int // of the whole life
-}
-
-func (q *waitQueue) len() int { return q.tail - q.head }
-
-func (q *waitQueue) push(w waiter) bool {
-	if q.len() == len(q.ring) {
-		return false
-	}
-	q.ring[q.tail%len(q.ring)] = w
-	q.tail++
-	return true
-}
-
-func (q *waitQueue) first() *waiter { return &q.ring[q.head%len(q.ring)] }
-
-// waitsFor is the queue of messages waiting for an id of k's pool.
-func (l *life) waitsFor(k *InitiatorKey) *waitQueue {
-	if k.Reserved {
-		return &l.waiting[1]
-	}
-	return &l.waiting[0]
-}
-
 // Waiting returns how many messages wait for a PDC.
 func (m *Manager) Waiting() int { return m.life.waits() }
 
-func (l *life) waits() int { return l.waiting[0].len() + l.waiting[1].len() }
+func (l *life) waits() int { return l.waiting[0].Len() + l.waiting[1].Len() }
 
 // arm keeps the deadline of waiting work in the manager: messages for a PDC (the time-out of
 // the first, an id leaving quarantine, or a new look for idle PDCs, without any other signal)
@@ -314,8 +290,8 @@ func (l *life) waits() int { return l.waiting[0].len() + l.waiting[1].len() }
 func (l *life) arm(now int64) {
 	at, until := l.rudi.nextDue, int64(never)
 	for i := range l.waiting {
-		if l.waiting[i].len() > 0 {
-			until = min(until, l.waiting[i].first().until)
+		if w := l.waiting[i].First(); w != nil {
+			until = min(until, w.until)
 		}
 	}
 	if l.waits() > 0 {
@@ -347,9 +323,8 @@ func (m *Manager) own(now int64) {
 
 // serve opens PDCs for the messages waiting for a pool, in order, and gives up messages that
 // have waited too long.
-func (l *life) serve(now int64, q *waitQueue) {
-	for q.len() > 0 && l.mem.events.free() > l.mem.reserve {
-		w := q.first()
+func (l *life) serve(now int64, q *fifo.Queue[waiter]) {
+	for w := q.First(); w != nil && l.mem.events.Free() > l.mem.reserve; w = q.First() {
 		e := Event{Kind: EventMessage, Handle: w.ticket, PDC: l.usable(now, &w.key)}
 		if e.PDC == 0 {
 			h, err := l.openInitiator(now, &w.key)
@@ -362,7 +337,7 @@ func (l *life) serve(now int64, q *waitQueue) {
 				return
 			}
 		}
-		q.head++
-		l.mem.events.push(e)
+		q.Drop()
+		l.mem.push(e)
 	}
 }

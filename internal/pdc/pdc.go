@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/uetcc/uetcc/ccc"
-	"github.com/uetcc/uetcc/internal/table"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -161,27 +161,15 @@ type life struct {
 	awaits  func(Handle) bool // ManagerConfig.Awaited
 	cccID   []uint8           // by context: the ccc_id known to the peer
 	paths   knownPaths
-	waiting [2]waitQueue // for the general pool, and for the reserved pool
+	waiting [2]fifo.Queue[waiter] // for the general pool, and for the reserved pool
 
 	open     int    // PDCs in StateCreating to StateEstablished
 	cursor   uint16 // where the search for a PDC to close goes on
 	searchAt int64  // no makeRoom before
+	most     int    // ManagerConfig.Waiting
 	spare    int    // ManagerConfig.Spare
 	spareAt  int64  // no takeContext before
 	deferred bool   // a target lacks a context, and takeContext had to pause
-}
-
-func (l *life) init(m *Manager, c *ManagerConfig, hasher table.Hasher) {
-	_, contexts := c.Contexts.Stats()
-	*l = life{
-		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, table: m.table, stats: &m.stats, sched: &m.sched,
-		timer: &m.timer, reply: &m.reply, start: &m.start, source: &m.source, target: &m.target, rudi: &m.rudi,
-		algof: c.Algorithm, awaits: c.Awaited, cccID: make([]uint8, contexts+1),
-		paths: newKnownPaths(len(m.pdc)-1, hasher), spare: c.Spare,
-	}
-	for i := range l.waiting {
-		l.waiting[i].ring = make([]waiter, c.Waiting)
-	}
 }
 
 // live reports whether the PDC is a context on which packets can be sent.
@@ -225,7 +213,7 @@ const (
 
 // worn reports whether p has used all allowed PSNs, and then starts to close p.
 func (l *life) worn(now int64, p *PDC) bool {
-	if p.tx.tail < psnClose || !l.p.c.LimitPSNRange || l.mem.events.free() < l.mem.reserve {
+	if p.tx.tail < psnClose || !l.p.c.LimitPSNRange || l.mem.events.Free() < l.mem.reserve {
 		return false
 	}
 	l.startClose(now, p)
@@ -268,7 +256,7 @@ func (f *FastPath) Ends(h Handle) (local, peer Addr) {
 func (m *Manager) FreeChunks() int { return m.mem.freeChunks() }
 
 // HasEvents reports whether Event has an event.
-func (m *Manager) HasEvents() bool { return m.mem.events.head != m.mem.events.tail }
+func (m *Manager) HasEvents() bool { return m.mem.events.Head != m.mem.events.Tail }
 
 // All iterates over the live PDCs in the order of ids.
 func (m *Manager) All() iter.Seq[Handle] { return m.table.All() }

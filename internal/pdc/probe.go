@@ -5,6 +5,7 @@ package pdc
 import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
 	"github.com/uetcc/uetcc/nscc"
@@ -194,7 +195,7 @@ type knownPath struct {
 const knownMost = 1 << 14
 
 func newKnownPaths(pdcs int, h table.Hasher) knownPaths {
-	return knownPaths{slot: slab.Make[knownPath](min(ringSize(2*pdcs), knownMost)), hasher: h}
+	return knownPaths{slot: slab.Make[knownPath](min(fifo.Size(2*pdcs), knownMost)), hasher: h}
 }
 
 // of returns the place of p's path, and the key.

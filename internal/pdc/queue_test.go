@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/internal/prefetch"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -139,8 +140,7 @@ func TestPDCGoesOnAfterAPause(t *testing.T) {
 
 // An event comes out as it went in, with the NACK behind a failure, too.
 func TestEventRingKeepsEveryField(t *testing.T) {
-	var r eventRing
-	r.init(1)
+	r := memory{events: fifo.Make[Event](1)}
 	in := Event{Handle: 1, PDC: 2, PSN: 3, Cause: CauseNack, Kind: EventError, Nack: pds.NackNoSESMsgAvail, More: 4}
 	r.push(in)
 	var out Event

@@ -31,7 +31,7 @@ var (
 func (m *Manager) Receive(now int64, in *In, out []byte, r *Result) {
 	*r = Result{}
 	m.target.in.awaited = false
-	if m.mem.events.free() < m.mem.reserve {
+	if m.mem.events.Free() < m.mem.reserve {
 		r.Err = ErrEvents
 		return
 	}
@@ -60,7 +60,7 @@ func (f *FastPath) ReceiveACK(now int64, in *In, r *Result) {
 	m := (*Manager)(f)
 	r.Verdict, r.Err, r.Reply, r.ID, r.Demand = VerdictDropped, nil, 0, RxID{}, Demand{}
 	m.target.in.awaited = false
-	if m.mem.events.free() < m.mem.reserve {
+	if m.mem.events.Free() < m.mem.reserve {
 		r.Err = ErrEvents
 		return
 	}

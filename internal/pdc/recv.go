@@ -282,22 +282,7 @@ func (f far) bits(from pds.PSN) uint64 {
 	return lo>>(from%64) | hi<<1<<(^from%64) // by 64 in all for the first of a word
 }
 
-// Clear takes a CLEAR_PSN. moved reports whether CLEAR has moved; if a PSN at or below
-// c has not arrived the peer is wrong and nothing changes.
-//
-//uetcc:hot inlines nobounds
-func (w *recvWindow) Clear(c pds.PSN) (moved, ok bool) {
-	if !c.After(w.clear) {
-		return false, true
-	}
-	if !w.edge.After(c) {
-		return false, false
-	}
-	w.clear = c
-	return true, true
-}
-
-// released is Clear for a CLEAR_PSN the window reaches.
+// released takes a CLEAR_PSN that the window reaches; otherwise the peer is wrong.
 //
 //uetcc:hot inlines nobounds
 func (w *recvWindow) released(c pds.PSN) {

@@ -58,7 +58,7 @@ func (l *life) prospect(now int64, p *PDC) prospect {
 // Source: UE Specification 1.0.x section 3.5, PDS manager: Close_Thresh.
 func (l *life) relieve(now int64, except Handle) {
 	over := l.open > l.p.c.CloseThresh
-	if l.waits() == 0 && !over || l.mem.events.free() < l.mem.reserve {
+	if l.waits() == 0 && !over || l.mem.events.Free() < l.mem.reserve {
 		return
 	}
 	var oldest [prospects]*PDC
@@ -161,7 +161,7 @@ func pausing(now, again int64) bool { return again > now && again-now <= roomPau
 // Source: UE Specification 1.0.x section 3.5: a target may ask for a close for want of
 // resources at any time; the choice is the target's.
 func (l *life) makeRoom(now int64, crowded bool) {
-	if l.mem.events.free() < l.mem.reserve || pausing(now, l.searchAt) {
+	if l.mem.events.Free() < l.mem.reserve || pausing(now, l.searchAt) {
 		return
 	}
 	if p := l.unused(now, crowded); p != nil {

@@ -128,11 +128,11 @@ func (t *target) clearTo(p *PDC, c pds.PSN) {
 			return
 		}
 	}
-	if _, ok := p.rx.Clear(c); !ok {
+	if !p.rx.reaches(c) {
 		t.stats.BadClear++
 		return
 	}
-	if p.resp.Head == 0 {
+	if p.rx.released(c); p.resp.Head == 0 {
 		return
 	}
 	for p.resp.Head != 0 && !s.slot[p.resp.Head].psn.After(c) {

@@ -207,7 +207,7 @@ func (t *target) store(now int64, p *PDC, i uint32, a *Response) {
 // respondLate answers a request accepted in an earlier call.
 func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byte) (int, error) {
 	s := &m.mem.responses
-	if m.mem.events.free() == 0 {
+	if m.mem.events.Free() == 0 {
 		return 0, ErrEvents
 	}
 	i := s.find(&p.resp, id.PSN)

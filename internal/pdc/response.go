@@ -54,11 +54,14 @@ type responseStore struct {
 	buffers []uint16 // numbers of free buffers
 }
 
-func (s *responseStore) init(pdcs, shared int) {
+func (s *responseStore) init(pdcs, shared, buffers int) {
 	s.slot, s.links = slab.Make[response](1+pdcs+shared), list.Make[uint32](pdcs+shared)
 	s.pdcs, s.spare = uint32(pdcs), uint32(shared)
 	for i := pdcs + 1; i < len(s.slot); i++ {
 		s.links.Push(&s.free, uint32(i))
+	}
+	for s.buffers = slab.Make[uint16](buffers)[:0]; len(s.buffers) < buffers; {
+		s.buffers = append(s.buffers, uint16(buffers-len(s.buffers)))
 	}
 }
 
@@ -205,14 +208,6 @@ func (s *responseStore) stored(i uint32) []byte {
 // With Config.BufferROD requests of an ordered PDC that come ahead of a gap are kept by
 // the caller, in buffers numbered and counted by the manager. Only marks lie here: owed
 // responses that hold CACK back, as for a request that the layer above works on.
-
-// initBuffers makes the numbers of n buffers, 1 to n.
-func (s *responseStore) initBuffers(n int) {
-	s.buffers = slab.Make[uint16](n)
-	for i := range s.buffers {
-		s.buffers[i] = uint16(n - i)
-	}
-}
 
 // buffer gives slot i, just taken for l, a buffer. A buffer must be free.
 func (s *responseStore) buffer(l *respList, i uint32) uint16 {

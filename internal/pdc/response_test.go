@@ -15,7 +15,7 @@ import (
 func TestResponseStoreOwnSlots(t *testing.T) {
 	const pdcs, shared = 3, 2
 	var s responseStore
-	s.init(pdcs, shared)
+	s.init(pdcs, shared, 0)
 	var lists [pdcs + 1]respList
 	taken := map[uint32]bool{}
 	take := func(pdc uint32, lowest bool) {

@@ -222,8 +222,8 @@ func (m *Manager) timeout(p *rudiPacket) int64 {
 func (m *Manager) FailRUDI(handle uint64, c Cause) (unsent int) {
 	for i := range m.rudi.pkt {
 		p := &m.rudi.pkt[i]
-		if p.used && p.handle>>32 == handle>>32 && m.mem.events.free() > 0 {
-			m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: c})
+		if p.used && p.handle>>32 == handle>>32 && m.mem.events.Free() > 0 {
+			m.mem.push(Event{Kind: EventError, Handle: p.handle, Cause: c})
 			if !p.sent {
 				unsent++
 			}
@@ -251,11 +251,11 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			continue
 		}
 		if int(p.rtos) >= m.p.maxRTOs && (p.rtos >= rtosEver || !t.hasHeard(p.peer, since)) {
-			if m.mem.events.free() == 0 {
+			if m.mem.events.Free() == 0 {
 				t.nextDue = now
 				return
 			}
-			m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: CauseRTO})
+			m.mem.push(Event{Kind: EventError, Handle: p.handle, Cause: CauseRTO})
 			t.drop(p)
 			continue
 		}
@@ -330,7 +330,7 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 		most, pause = m.p.maxShort, m.p.refused(p.nacks)
 	}
 	if class != NackRetx && class != NackRetry || int(p.nacks) >= most {
-		m.mem.events.push(Event{Kind: EventError, Handle: p.handle, Cause: Cause(n.Code)})
+		m.mem.push(Event{Kind: EventError, Handle: p.handle, Cause: Cause(n.Code)})
 		m.rudi.drop(p)
 		m.wakeRUDI()
 		return nil

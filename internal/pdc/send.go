@@ -270,13 +270,8 @@ func (w *sendWindow) mprFrom(p *Params, cack pds.PSN, mpr uint8) {
 	end := w.offset(cack) + 1
 	d := int32(end - w.limitAt)
 	if d > 0 || d == 0 && p.limit(mpr) > w.limit {
-		w.limitTo(p, end, mpr)
+		w.limit, w.limitAt = p.limit(mpr), end
 	}
-}
-
-// limitTo takes the range announced by an ACK that has moved max_cack to end - 1.
-func (w *sendWindow) limitTo(p *Params, end uint32, mpr uint8) {
-	w.limit, w.limitAt = p.limit(mpr), end
 }
 
 // span calls for the words of the offsets in [from, to): span returns the row of from, the

@@ -173,7 +173,7 @@ func (g *sendRig) ack() {
 	g.d.ack(cack, one, base, sack)
 	require.Equal(g.t, [2]int64{g.d.bytes, g.d.rtxBytes}, [2]int64{r.Bytes, r.RtxBytes})
 	var ev Event
-	for g.m.events.pop(&ev) {
+	for g.m.pop(&ev) {
 		for i := range uint64(ev.More) + 1 {
 			require.Equal(g.t, pds.PSN(ev.Handle+i)+g.w.start, ev.PSN+pds.PSN(i), "handles are offsets here")
 			g.d.events--
@@ -389,7 +389,7 @@ func TestNextQueuedIsThatOfALookAtEach(t *testing.T) {
 					}
 					g.w.OnACK(g.m, 1, &ackNews{Now: g.now, CACK: g.w.psn(cack), AckPSN: g.w.psn(one), SACKBase: g.w.psn(one), SACK: g.r.Uint64()}, &k)
 					g.d.base = int64(g.w.base)
-					for g.m.events.pop(&Event{}) {
+					for g.m.pop(&Event{}) {
 					}
 				}
 			}
@@ -431,7 +431,7 @@ func TestSendWindowAllocs(t *testing.T) {
 		if !g.w.OnACK(g.m, 0, &ackNews{CACK: psn, AckPSN: psn, SACKBase: psn, SACK: 1}, &r) || r.Bytes != 4096 {
 			panic("not acknowledged")
 		}
-		g.m.events.pop(&Event{})
+		g.m.pop(&Event{})
 		psn++
 	})
 }

@@ -95,11 +95,11 @@ func (w *sendWindow) ackOne(m *memory, owner Handle, off uint32, a *ackNews, k *
 	}
 	r.released |= bit
 	if pkt.kind.control() {
-		m.events.push(Event{Kind: EventRoom, PDC: owner, PSN: w.psn(off)})
+		m.push(Event{Kind: EventRoom, PDC: owner, PSN: w.psn(off)})
 		return
 	}
 	if k.Response, k.Handle = a.Response, m.handle(r, i); !a.Response {
-		m.events.push(Event{Kind: EventResponse, PDC: owner, PSN: w.psn(off), Handle: k.Handle})
+		m.push(Event{Kind: EventResponse, PDC: owner, PSN: w.psn(off), Handle: k.Handle})
 	}
 }
 
@@ -130,7 +130,7 @@ func (w *sendWindow) tell(m *memory, owner Handle, first uint32, todo uint64) {
 		i := uint32(bits.TrailingZeros64(todo))
 		todo &= todo - 1
 		if m.record(r, i).kind.control() {
-			m.events.push(Event{Kind: EventRoom, PDC: owner, PSN: w.psn(first + i)})
+			m.push(Event{Kind: EventRoom, PDC: owner, PSN: w.psn(first + i)})
 			continue
 		}
 		h, next := m.handle(r, i), i+1
@@ -141,7 +141,7 @@ func (w *sendWindow) tell(m *memory, owner Handle, first uint32, todo uint64) {
 			todo &= todo - 1
 		}
 		more := uint16(next - i - 1)
-		m.events.push(Event{Kind: EventImplicit, PDC: owner, PSN: w.psn(first + i), Handle: h, More: more})
+		m.push(Event{Kind: EventImplicit, PDC: owner, PSN: w.psn(first + i), Handle: h, More: more})
 	}
 }
 

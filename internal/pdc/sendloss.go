@@ -9,7 +9,6 @@ import (
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/karn"
-	"github.com/uetcc/uetcc/pds"
 )
 
 // lost is a packet out of flight without arrival.
@@ -110,13 +109,6 @@ func (w *sendWindow) waitingInWindow(m *memory) (n int64) {
 func (w *sendWindow) hasArrived(m *memory, off uint32) bool {
 	r, i := w.at(m, off)
 	return r.acked>>i&1 != 0
-}
-
-// forget takes back the news of a SACK: the target has not got the packet, or wants the
-// packet again.
-func (w *sendWindow) forget(m *memory, off uint32) {
-	r, i := w.at(m, off)
-	r.acked &^= 1 << i
 }
 
 // standing is the event awaited by a live packet.
@@ -252,9 +244,6 @@ func (w *sendWindow) resent(p *Params, m *memory, off uint32, now int64) uint64 
 	w.transmitted(p, m, r, i, now)
 	return m.handle(r, i)
 }
-
-// renumber moves everything to a new first PSN.
-func (w *sendWindow) renumber(start pds.PSN) { w.start = start }
 
 // arrivedAhead is how many packets behind CACK are known to have arrived, by a SACK or by an
 // acknowledgement of their own.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/internal/siphash"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
@@ -38,7 +39,7 @@ type expectedStarts struct {
 }
 
 func newExpectedStarts(ids int, h table.Hasher) expectedStarts {
-	return expectedStarts{slot: slab.Make[expectedStart](ringSize(ids)), hasher: h}
+	return expectedStarts{slot: slab.Make[expectedStart](fifo.Size(ids)), hasher: h}
 }
 
 // starts draw and judge Start_PSNs, and so tell proven addresses.
@@ -67,7 +68,7 @@ func (s *starts) init(m *Manager, seed uint64, hasher table.Hasher) {
 	*s = starts{
 		p: m.p, mem: m.mem, pdc: m.pdc, stats: &m.stats, reply: &m.reply, timer: &m.timer,
 		draw: draw, secret: siphash.Key{secret.Uint64(), secret.Uint64()}, hasher: hasher,
-		starts: slab.Make[askedStart](min(ringSize(8*ids), askedMax)),
+		starts: slab.Make[askedStart](min(fifo.Size(8*ids), askedMax)),
 	}
 	if m.p.c.Start == StartExpected0RTT {
 		s.expected = newExpectedStarts(ids, hasher)

@@ -72,11 +72,11 @@ func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Ha
 		if !w.Live() {
 			return 0, ErrUnknown
 		}
-		right := from[0].Load() == hi && from[1].Load() == lo
+		right, peer := from[0].Load() == hi && from[1].Load() == lo, pds.PDCID(w.User()&slotPeer)
 		if t.slots.Load(id) != w {
 			continue // released, or the peer became known: twice in a life at most
 		}
-		if !right || !named(w, spdcid) {
+		if !right || peer != spdcid && peer != 0 && spdcid != 0 {
 			return 0, ErrPeer
 		}
 		if w.User()&(slotTarget|slotProven) == slotTarget && spdcid != 0 && !t.prove(id, w) {
@@ -84,13 +84,6 @@ func (t *Table) Match(dpdcid pds.PDCID, source netip.Addr, spdcid pds.PDCID) (Ha
 		}
 		return makeHandle(dpdcid, w.Generation()), nil
 	}
-}
-
-// named reports whether the peer of a PDC has the PDCID spdcid, as far as both are
-// known.
-func named(w table.SlotWord, spdcid pds.PDCID) bool {
-	peer := pds.PDCID(w.User() & slotPeer)
-	return peer == spdcid || peer == 0 || spdcid == 0
 }
 
 // prove records the proof of the address of a PDC's peer, for a PDC opened by SYN.
@@ -209,9 +202,7 @@ func (t *Table) Stats() TableStats {
 }
 
 // ids is the number of PDCIDs of a table; the ids are 1 to ids.
-func (t *Table) ids() int {
-	return t.slots.Len() - 1
-}
+func (t *Table) ids() int { return t.slots.Len() - 1 }
 
 // The last word of a table key, so both roles share one table:
 //

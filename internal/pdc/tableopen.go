@@ -215,13 +215,22 @@ func (t *Table) forget(h Handle) {
 }
 
 // Reap frees at most limit PDCIDs of each pool after quarantine and returns the number.
-func (t *Table) Reap(now int64, limit int) int {
-	n := t.reap(t.general, now, limit)
-	if t.reserved != nil {
-		n += t.reap(t.reserved, now, limit)
-	}
-	if t.beside != nil {
-		n += t.reap(t.beside, now, limit)
+func (t *Table) Reap(now int64, limit int) (n int) {
+	for _, p := range [...]*pool{t.general, t.reserved, t.beside} {
+		for left := limit; p != nil && left > 0; left-- {
+			h, ok := p.Expire(now)
+			if !ok {
+				break
+			}
+			if w := t.slots.Load(h.Index()); w.User()&slotTarget != 0 {
+				t.keys.Delete(h)
+				t.discharge(t.source(h.Index()), w)
+			} else {
+				p.initiators.Add(-1)
+			}
+			p.Restore(h)
+			n++
+		}
 	}
 	return n
 }
@@ -229,23 +238,6 @@ func (t *Table) Reap(now int64, limit int) int {
 // reapDue frees all PDCIDs after quarantine and reports whether any. Each is freed once, by
 // any caller.
 func (t *Table) reapDue(now int64) bool { return t.Reap(now, t.slots.Len()) > 0 }
-
-func (t *Table) reap(p *pool, now int64, limit int) int {
-	for n := range limit {
-		h, ok := p.Expire(now)
-		if !ok {
-			return n
-		}
-		if w := t.slots.Load(h.Index()); w.User()&slotTarget != 0 {
-			t.keys.Delete(h)
-			t.discharge(t.source(h.Index()), w)
-		} else {
-			p.initiators.Add(-1)
-		}
-		p.Restore(h)
-	}
-	return limit
-}
 
 // rests reports whether the quarantine of an id released is not over.
 func (t *Table) rests(id pds.PDCID, now int64) bool { return t.slots.Until(uint16(id)) > now }

@@ -40,7 +40,7 @@ func (m *Manager) NextDeadline() (int64, bool) {
 func (m *Manager) Tick(now int64) (done bool) {
 	m.recovery.tickCC(now)
 	now = m.timer.wheel.Now(now)
-	for m.mem.events.free() >= m.mem.reserve {
+	for m.mem.events.Free() >= m.mem.reserve {
 		id, ok := m.timer.wheel.Expire(now)
 		if !ok {
 			return true
@@ -237,6 +237,10 @@ func (t *timers) aux(p *PDC, now, at int64) {
 // timeouts queues the packets whose acknowledgement is overdue. False if a time-out ended the PDC.
 func (rec *recovery) timeouts(now int64, p *PDC) bool {
 	rec.mem.weighTrip(now, p)
+	most := rec.p.maxRTOs
+	if p.is(flagFailed) { // a target may act on the CLOSE_CMD only when all before has come, and what was given up never will
+		most = min(most, failedRetx)
+	}
 	for off := p.tx.base; ; off++ {
 		var ok bool
 		if off, ok = p.tx.expired(rec.p, rec.mem, now, off); !ok {
@@ -251,7 +255,6 @@ func (rec *recovery) timeouts(now int64, p *PDC) bool {
 			p.tx.rtoAt = min(p.tx.rtoAt, due) // the missing packet may come, late, and not be sent again
 			continue
 		}
-		most := rec.source.maxRTOs(p)
 		if int(pkt.rtos) >= most && !rec.goesOn(p, pkt) {
 			rec.overdue(now, p)
 			return false
@@ -285,16 +288,7 @@ func (rec *recovery) goesOn(p *PDC, pkt *packet) bool {
 		rec.mem.trip[p.tx.slot].heard > max(pkt.sentAt-rec.p.longestRTO()/2, 0)
 }
 
-// maxRTOs is how often a packet of p is sent again on time. The CLOSE_CMD of a PDC
-// that has failed is not sent for ever: a target may act on it only when all before it
-// has come, and what was given up never will.
-func (s *source) maxRTOs(p *PDC) int {
-	if p.is(flagFailed) {
-		return min(s.p.maxRTOs, failedRetx)
-	}
-	return s.p.maxRTOs
-}
-
+// failedRetx is how often at most a failed PDC's CLOSE_CMD is sent again on time.
 const failedRetx = 5
 
 // rodPatience is the number of time-outs of a packet after which an ordered PDC takes a new path,
@@ -434,4 +428,51 @@ func (m *memory) weighTrip(now int64, p *PDC) {
 		t.heard = now + 1
 	}
 	p.took = 0
+}
+
+// auxiliary breaks stalls and repeats control packets possibly lost.
+func (rec *recovery) auxiliary(now int64, p *PDC) {
+	if p.is(flagClearDue) {
+		p.flags &^= flagClearDue
+		rec.sched.control(p, ctlClearCmd)
+	}
+	if int(p.stalls)-stallsEven >= rec.p.maxRTOs && p.blocked() {
+		rec.overdue(now, p)
+		return
+	}
+	rec.source.stalled(now, p)
+	rec.clearMissing(now, p)
+}
+
+// stallsEven is the number of evenly spaced attempts to break a stall.
+const stallsEven = 8
+
+// blocked reports whether the peer's window keeps p from sending anything, again or for the first
+// time: CACK is that far behind what has been released here.
+func (p *PDC) blocked() bool {
+	return !p.tx.done() && !p.tx.inPeerWindow(p.tx.base)
+}
+
+// stalled breaks the clear stall. A window full of packets released here, but
+// holding the peer's CACK for want of a CLEAR, sends no packet that could carry a
+// CLEAR and has no packet that could time out, or only packets lost beyond a window
+// that has become smaller. CLEAR_CMD brings the CLEAR; an ACK_REQ, not answered by every
+// target, and a probe in turn bring back the CACK, and with packets under way a probe
+// alone, since an answer about a packet would time the packet. The attempts go on until
+// max_cack has moved, after stallsEven attempts less and less often, and then no more
+// times than a packet is sent again.
+func (s *source) stalled(now int64, p *PDC) {
+	if !p.blocked() || p.auxAt != never { // not so, or under way
+		return
+	}
+	ask := ctlAckReq
+	if (p.stalls%2 != 0 || p.tx.outstanding()) && p.knowsProbes() {
+		ask = ctlProbe
+	}
+	s.stats.StallBreaks++
+	s.sched.control(p, ctlClearCmd|ask)
+	s.timer.aux(p, now, deadline.After(now, deadline.Backoff(s.p.c.ClearTime, max(p.stalls, stallsEven)-stallsEven, rtoMax)))
+	if p.stalls++; p.stalls > 63 {
+		p.stalls = 62 // CLEAR_CMD and question go on in turn
+	}
 }

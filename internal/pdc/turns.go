@@ -3,9 +3,8 @@
 package pdc
 
 import (
-	"math/bits"
-
 	"github.com/uetcc/uetcc/ccc"
+	"github.com/uetcc/uetcc/internal/fifo"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -143,12 +142,6 @@ func (s *scheduler) control(p *PDC, c ctlFlags) {
 	}
 }
 
-// controlled takes p, the first on the list of PDCs with control packets, out of the list.
-func (s *scheduler) controlled(p *PDC) {
-	p.flags &^= flagOnControl
-	s.ctl.head = p.nextCtl
-}
-
 // queue is a first-in-first-out queue of PDCs, each at most once. A queue is an
 // array and not a list through the PDCs, so the next PDCs in line are known
 // without loading the PDCs' cache lines.
@@ -157,10 +150,7 @@ type queue struct {
 	head, tail uint32 // of the whole life
 }
 
-func newQueue(pdcs int) queue { return queue{ring: make([]pds.PDCID, ringSize(pdcs))} }
-
-// ringSize is the smallest power of two not below n, 1 or more.
-func ringSize(n int) int { return 1 << bits.Len(uint(n-1)) }
+func newQueue(pdcs int) queue { return queue{ring: make([]pds.PDCID, fifo.Size(pdcs))} }
 
 //uetcc:hot inlines
 func (q *queue) push(p *PDC) {

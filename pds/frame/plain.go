@@ -93,7 +93,7 @@ func (h *plainHead) isPlain(end int) bool {
 //
 //uetcc:hot inlines nobounds
 func (f *Frame) plain(h *plainHead, end int) {
-	f.TOS, f.Native, f.Trimmed = h[15], false, 0
+	f.TOS, f.Native, f.Trimmed, f.Secured = h[15], false, 0, false
 	f.TransportLen, f.Entropy = end-etherLen-ip4Len, binary.BigEndian.Uint16(h[34:])
 	f.addresses4((*[8]byte)(h[26:]))
 }

@@ -78,6 +78,10 @@ func TestSecuredFrames(t *testing.T) {
 		require.ErrorIs(t, p.Ethernet(f.Wrap(nil, packet, make([]byte, 40)), &got), tss.ErrClear)
 		f.Native = false
 		require.ErrorIs(t, p.Ethernet(f.Wrap(nil, packet, make([]byte, 40)), &got), tss.ErrForm, "UDP")
+
+		got.Secured = true // of a frame before
+		require.NoError(t, new(frame.Parser).Ethernet(f.Wrap(nil, (&pds.AckCC{}).AppendTo(nil), nil), &got))
+		require.False(t, got.Secured)
 		out, err := f.Seal([]byte("x"), packet, nil, member(t), 0)
 		require.ErrorIs(t, err, tss.ErrForm)
 		require.Equal(t, "x", string(out))

@@ -153,10 +153,6 @@ func (a Addr) Netip() netip.Addr {
 		binary.BigEndian.PutUint32(b[:], uint32(a.Lo)) // a literal would be built byte by byte
 		return netip.AddrFrom4(b)
 	}
-	return a.netip16()
-}
-
-func (a Addr) netip16() netip.Addr {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], a.Hi)
 	binary.BigEndian.PutUint64(b[8:], a.Lo)
