@@ -165,7 +165,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		cli.Range("-first-credit", o.credit, 0, math.MaxUint32, "bytes"),
 		cli.Range("-packet", cmp.Or(o.packet, fabric.HeaderBytes+1), fabric.HeaderBytes+1, 32_768, "bytes, or 0"),
 		cli.Range("-seeds", o.seeds, 1, 100_000, "runs"),
-		cli.Range("-interval", o.interval, 0, 1e6, "us"),
+		cli.Range("-interval", cmp.Or(o.interval, 1), 0.01, 1e6, "us, or 0"),
 		cli.Range("-lines", o.lines, 1, 1<<20, "ports and connections"),
 		cli.Range("-workers", o.workers, 1, 1024, "goroutines"),
 		cli.Range("-slow", o.slow, 0, 1<<20, "uplinks"),

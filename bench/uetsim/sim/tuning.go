@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,6 +115,19 @@ func (f *tuneField) value(v float64) float64 {
 	return v
 }
 
+// check refuses values that the constant cannot have.
+func (f *tuneField) check(v float64) error {
+	switch ns := f.unit == "us"; {
+	case v == 0 && (f.name == "max-wnd" || f.name == "target-delay"):
+		return fmt.Errorf("%s is 0, want more", f.name)
+	case v != 0 && ns && f.value(v) < 1:
+		return fmt.Errorf("%s is %g us, want a nanosecond at least", f.name, v)
+	case slices.Contains([]string{"max-wnd", "adjust-bytes", "qa-gate", "quick-adapt"}, f.name) && v != math.Trunc(v):
+		return fmt.Errorf("%s is %g, want a whole number", f.name, v)
+	}
+	return nil
+}
+
 func tuneUsage() string {
 	var names []string
 	for _, f := range tuneFields {
@@ -136,6 +151,9 @@ next:
 		}
 		for _, f := range tuneFields {
 			if f.name == name {
+				if err := f.check(v); err != nil {
+					return err
+				}
 				f.set(&t.nscc, f.value(v))
 				continue next
 			}
