@@ -63,7 +63,8 @@ func (p *Port) Lane(vl uint8) *Lane {
 
 // Reinit restarts the credit accounting of all lanes at time now; packets in
 // the receive buffers stay. Flow control packets carry Init until each lane
-// has heard from the other end.
+// has heard from the other end. Both ends have to restart: a peer that goes on
+// counting from before may overrun the buffers.
 func (p *Port) Reinit(now int64) {
 	for i := range p.lanes {
 		l := &p.lanes[i]

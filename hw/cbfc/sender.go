@@ -111,7 +111,7 @@ func (s *Sender) Up(vc int, start uint32, limit int64) {
 
 // Cost computes the credits of a frame. Both ends must use the same values.
 type Cost struct {
-	CreditSize int64 // bytes of a credit; the sender's default is 128
+	CreditSize int64 // bytes of a credit, 1 or more: 0 is no default here
 	Overhead   int64 // bytes added to each frame, -16..127
 }
 
