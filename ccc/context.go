@@ -25,16 +25,12 @@ import (
 type Context struct {
 	// The first cache line is for events that are not plain.
 	credit     rccc.Source
-	allow      int64  // the allowance of the user's algorithm, bytes
-	notBefore  int64  // and from when on
-	rtxBacklog int64  // marked for retransmission, bytes; 0 where waitingRtx is
-	handle     Handle // kept by the manager
-	pdcs       uint16 // bound PDCs
-	mode       Mode
-	bounded    bool // the user's algorithm has a say: allow and notBefore count
+	allow      int64 // the allowance of the user's algorithm, bytes
+	notBefore  int64 // and from when on
+	rtxBacklog int64 // marked for retransmission, bytes; 0 where waitingRtx is
 
-	// The next three lines are for every event. The last 16 bytes are left for the
-	// Entropy that follows in a seat.
+	// The next three lines are for every event: all of the window but its first eight bytes, and 16
+	// bytes that are left for the Entropy that follows in a seat.
 	window nscc.Window
 	waits  int64 // to send, new and marked for retransmission, bytes
 
@@ -49,6 +45,10 @@ type Context struct {
 	how     how    // kept by the manager
 	holds   Reason // kept by the manager: what data has waited for since the last event; ReasonBacklog: nothing
 	rec     record // kept by the manager
+	handle  Handle // kept by the manager
+	pdcs    uint16 // bound PDCs
+	mode    Mode
+	bounded bool // the user's algorithm has a say: allow and notBefore count
 }
 
 // Waiters is the list of PDCs waiting for a context, by index; 0 ends the list. The owner

@@ -15,7 +15,7 @@ import (
 //uetcc:hot inlines
 func (m *Manager) ContextLines(index uint16) (a, b, c, d uintptr) {
 	// In one expression on the slices: the nil check of a pointer would load the very line.
-	a = uintptr(unsafe.Pointer(&m.seats[m.homes[index]].context.window))
+	a = uintptr(unsafe.Pointer(&m.seats[m.homes[index]])) + prefetch.Line
 	c = a + 2*prefetch.Line
 	switch d = c; {
 	case len(m.side) != 0:

@@ -502,7 +502,7 @@ func TestLinesAreThoseOfTheEvent(t *testing.T) {
 	m, _, pdcs := plainManager(t)
 	for i, h := range pdcs {
 		b := m.member(h)
-		at := reflect.ValueOf(&m.seatOf(b).context.window).Pointer()
+		at := reflect.ValueOf(m.seatOf(b)).Pointer() + cacheLine
 		lines := func() [4]uintptr { a, b, c, d := m.ContextLines(h.Index()); return [4]uintptr{a, b, c, d} }
 		m.side, m.shares = nil, false
 		require.Equal(t, [4]uintptr{at, at + 64, at + 128, at + 128}, lines(), i)

@@ -21,6 +21,9 @@ const (
 // be slightly negative, because rcvd_bytes counts in units of 256 bytes rounded
 // up.
 type Window struct {
+	// What few events need comes first, so that the rest is two cache lines with what others keep beside.
+	lastDec int64 // when a decrease last cut the window
+
 	inflight int64 // bytes
 	cwnd     int64 // bytes
 
@@ -35,7 +38,6 @@ type Window struct {
 
 	qaEnd      int64 // end of the quick-adapt period; 0: never armed
 	lastAdjust int64 // when eta was last added
-	lastDec    int64 // when a decrease last cut the window
 	lastSample int64 // time of the last sample, for Config.ForgettingFilter
 
 	run int64 // fi_count, bytes acknowledged in a row at about no delay, with fastOn
