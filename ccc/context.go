@@ -29,8 +29,8 @@ type Context struct {
 	notBefore  int64 // and from when on
 	rtxBacklog int64 // marked for retransmission, bytes; 0 where waitingRtx is
 
-	// The next three lines are for every event: all of the window but its first eight bytes, and 16
-	// bytes that are left for the Entropy that follows in a seat.
+	// The next three lines are for every event: all of the window but the first eight bytes, and 16
+	// bytes left for the Entropy that follows in a seat.
 	window nscc.Window
 	waits  int64 // to send, new and marked for retransmission, bytes
 

@@ -21,7 +21,7 @@ const (
 // be slightly negative, because rcvd_bytes counts in units of 256 bytes rounded
 // up.
 type Window struct {
-	// What few events need comes first, so that the rest is two cache lines with what others keep beside.
+	// First what few events need: the other 120 bytes lie in two cache lines of a context, see package ccc.
 	lastDec int64 // when a decrease last cut the window
 
 	inflight int64 // bytes
