@@ -143,9 +143,7 @@ func (m *Manager) setAlgorithm(c *Context, now int64, a Algorithm) {
 		m.extra.init(len(m.seats), now)
 	}
 	m.extra.algs[c.handle.Index()] = a
-	if c.how &^= howCustom; a != nil {
-		c.how |= howCustom
-	}
+	c.how.set(howCustom, a != nil)
 	c.allowAll()
 	c.evaluate(m.p, now)
 	m.classify(c)

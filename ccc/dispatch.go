@@ -28,7 +28,7 @@ func (m *Manager) OnNewData(pdc Handle, now, delta int64) {
 	}
 	c := &at.context
 	c.add(delta)
-	if c.how&(howAny|howNew) == 0 {
+	if !c.how.has(howAny | howNew) {
 		c.rec.last = max(c.rec.last, now)
 		if full := c.window.Full(&m.p.nscc); c.how.has(howObserves) {
 			m.observe(c, full)

@@ -11,15 +11,10 @@ import (
 // user's. If not, the reason follows from the state, or in ModeObserve from the window: ReasonWindow or
 // ReasonBacklog.
 func (m *Manager) classify(c *Context) {
-	c.how &^= howAny | howFeeds | howObserves
-	if !m.runs || !m.p.window || m.p.credit || c.mode == ModeOff || c.how.has(howCustom) {
-		c.how |= howAny
-	} else if c.mode == ModeObserve {
-		c.how |= howObserves
-	}
-	if m.listens {
-		c.how |= howFeeds
-	}
+	others := !m.runs || !m.p.window || m.p.credit || c.mode == ModeOff || c.how.has(howCustom)
+	c.how.set(howAny, others)
+	c.how.set(howObserves, !others && c.mode == ModeObserve)
+	c.how.set(howFeeds, m.listens)
 }
 
 // A how is what an event of a context has to look at besides the window.
@@ -38,8 +33,16 @@ const (
 	howPlain = howFeeds | howFixed | howObserves | howBusy // acknowledgements change the window and path choice alone
 )
 
+// has reports whether h has any of the bits.
+//
 //uetcc:hot inlines nobounds
-func (h how) has(bit how) bool { return h&bit != 0 }
+func (h how) has(bits how) bool { return h&bits != 0 }
+
+func (h *how) set(bit how, on bool) {
+	if *h &^= bit; on {
+		*h |= bit
+	}
+}
 
 // feeds reports whether path choice hears of acknowledgements.
 //
@@ -382,7 +385,7 @@ func (m *Manager) CreditTargets(pdc Handle, size int64, targets []int64) {
 //uetcc:hot
 func (m *Manager) choose(pdc Handle, at *seat, size int64, paths []uint16) {
 	e, p := &at.entropy, &m.p.entropy
-	if c := &at.context; c.how&(howFeeds|howFixed) == 0 && c.rec.sole == pdc {
+	if c := &at.context; !c.how.has(howFeeds|howFixed) && c.rec.sole == pdc {
 		i, order := e.index, e.order // as candidate and advance do
 		for k := range paths {
 			paths[k] = i ^ order

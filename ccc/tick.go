@@ -34,9 +34,7 @@ func (m *Manager) arm(c *Context) {
 	case !want && armed:
 		m.extra.due.Cancel(i)
 	}
-	if want != armed {
-		c.how ^= howArmed
-	}
+	c.how.set(howArmed, want)
 }
 
 // NextDeadline returns when to call [Manager.Tick], ns, and false if nothing
@@ -66,7 +64,7 @@ func (m *Manager) Tick(now int64) (Handle, Reason) {
 			return 0, ReasonBacklog
 		}
 		c := &m.seats[i].context
-		c.how &^= howArmed
+		c.how.set(howArmed, false)
 		paced := c.why == ReasonPacing
 		asks := c.CreditRequestDue(m.p, now)
 		c.evaluate(m.p, now)

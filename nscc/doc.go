@@ -50,12 +50,14 @@
 //
 // [ProfileAdaptive] is for networks that drop, may not mark, and were not measured, and is the
 // default of an Endpoint of package uetcc unless told of a trimming fabric. A window starts
-// with three packets, or two (see [Window.Begin]), or with a 128th of a bandwidth-delay product, up to 16 packets, and adds two for each acknowledged without delay; a mark takes half a
-// packet off at any delay, so flows share by marks and need not agree about the base round
-// trip; delay above the target cuts the window where nothing marks; losses behind a queue take
-// three tenths of the window, other losses their size. The base round trip is the found one. No
-// packet drops on the paths above, and queues stay at half a bandwidth-delay product with
-// marks, at a whole one without. The price is some round trips at the start of a transfer.
+// with three packets, or two (see [Window.Begin]), or with a 128th of a bandwidth-delay
+// product, up to 16 packets, and adds two for each acknowledged without delay; a mark takes
+// half a packet off at any delay, so flows share by marks and need not agree about the base
+// round trip; delay above the target cuts the window where nothing marks; losses behind a
+// queue take three tenths of the window, other losses their size. The base round trip is the
+// found one. No packet drops on the paths above, and queues stay at half a bandwidth-delay
+// product with marks, at a whole one without. The price is some round trips at the start of a
+// transfer.
 //
 // # The UET congestion chapters
 //

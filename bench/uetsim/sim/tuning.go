@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -83,25 +82,26 @@ func (t *tuning) fail(text string) error {
 
 // A tuneField is a constant of NSCC set by -tune.
 type tuneField struct {
-	name, unit string
-	set        func(t *nscc.Tuning, v float64) // -1 is a constant of zero
+	name, unit      string
+	whole, positive bool                            // no fractions of the unit; never zero
+	set             func(t *nscc.Tuning, v float64) // -1 is a constant of zero
 }
 
 var tuneFields = []tuneField{
-	{"max-wnd", "bytes", func(t *nscc.Tuning, v float64) { t.MaxWnd = int64(v) }},
-	{"target-delay", "us", func(t *nscc.Tuning, v float64) { t.TargetQdelay = int64(v) }},
-	{"alpha", "bytes/s", func(t *nscc.Tuning, v float64) { t.Alpha = v }},
-	{"fair-increase", "bytes", func(t *nscc.Tuning, v float64) { t.FairIncrease = v }},
-	{"fast-scale", "", func(t *nscc.Tuning, v float64) { t.FastScale = v }},
-	{"eta", "bytes", func(t *nscc.Tuning, v float64) { t.Eta = v }},
-	{"gamma", "", func(t *nscc.Tuning, v float64) { t.Gamma = v }},
-	{"max-md-jump", "", func(t *nscc.Tuning, v float64) { t.MaxMDJump = v }},
-	{"adjust-bytes", "bytes", func(t *nscc.Tuning, v float64) { t.AdjustBytes = int64(v) }},
-	{"adjust-period", "us", func(t *nscc.Tuning, v float64) { t.AdjustPeriod = int64(v) }},
-	{"fast-delay", "us", func(t *nscc.Tuning, v float64) { t.FastDelay = int64(v) }},
-	{"qa-gate", "as a power of two", func(t *nscc.Tuning, v float64) { t.QAGate = int(v) }},
-	{"qa-threshold", "us", func(t *nscc.Tuning, v float64) { t.QAThreshold = int64(v) }},
-	{"quick-adapt", "0 or 1", func(t *nscc.Tuning, v float64) { t.NoQuickAdapt = v < 0 }},
+	{"max-wnd", "bytes", true, true, func(t *nscc.Tuning, v float64) { t.MaxWnd = int64(v) }},
+	{"target-delay", "us", false, true, func(t *nscc.Tuning, v float64) { t.TargetQdelay = int64(v) }},
+	{"alpha", "bytes/s", false, false, func(t *nscc.Tuning, v float64) { t.Alpha = v }},
+	{"fair-increase", "bytes", false, false, func(t *nscc.Tuning, v float64) { t.FairIncrease = v }},
+	{"fast-scale", "", false, false, func(t *nscc.Tuning, v float64) { t.FastScale = v }},
+	{"eta", "bytes", false, false, func(t *nscc.Tuning, v float64) { t.Eta = v }},
+	{"gamma", "", false, false, func(t *nscc.Tuning, v float64) { t.Gamma = v }},
+	{"max-md-jump", "", false, false, func(t *nscc.Tuning, v float64) { t.MaxMDJump = v }},
+	{"adjust-bytes", "bytes", true, false, func(t *nscc.Tuning, v float64) { t.AdjustBytes = int64(v) }},
+	{"adjust-period", "us", false, false, func(t *nscc.Tuning, v float64) { t.AdjustPeriod = int64(v) }},
+	{"fast-delay", "us", false, false, func(t *nscc.Tuning, v float64) { t.FastDelay = int64(v) }},
+	{"qa-gate", "as a power of two", true, false, func(t *nscc.Tuning, v float64) { t.QAGate = int(v) }},
+	{"qa-threshold", "us", false, false, func(t *nscc.Tuning, v float64) { t.QAThreshold = int64(v) }},
+	{"quick-adapt", "0 or 1", true, false, func(t *nscc.Tuning, v float64) { t.NoQuickAdapt = v < 0 }},
 }
 
 // value is v in the form of [nscc.Tuning].
@@ -117,12 +117,12 @@ func (f *tuneField) value(v float64) float64 {
 
 // check refuses values that the constant cannot have.
 func (f *tuneField) check(v float64) error {
-	switch ns := f.unit == "us"; {
-	case v == 0 && (f.name == "max-wnd" || f.name == "target-delay"):
+	switch {
+	case v == 0 && f.positive:
 		return fmt.Errorf("%s is 0, want more", f.name)
-	case v != 0 && ns && f.value(v) < 1:
+	case v != 0 && f.unit == "us" && f.value(v) < 1:
 		return fmt.Errorf("%s is %g us, want a nanosecond at least", f.name, v)
-	case slices.Contains([]string{"max-wnd", "adjust-bytes", "qa-gate", "quick-adapt"}, f.name) && v != math.Trunc(v):
+	case f.whole && v != math.Trunc(v):
 		return fmt.Errorf("%s is %g, want a whole number", f.name, v)
 	}
 	return nil
