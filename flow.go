@@ -122,6 +122,9 @@ func (s *source) pump(now int64, f *flow) {
 	var first uint16
 	for s.lead(f).ahead < s.submitAhead && f.messages.Head != 0 {
 		rec := &s.messages[f.messages.Head-1]
+		if mtu := f.mtu &^ flowLate; mtu != 0 {
+			_ = s.sender.Cut(rec.handle, uint32(mtu)<<10)
+		}
 		alike := s.sender.Next(now, rec.handle, &s.tx)
 		if alike == 0 {
 			if s.turn(f, &first) {

@@ -136,9 +136,6 @@ func (s *source) attach(now int64, rec *message, h pdc.Handle) error {
 		s.asking[h.ID()] = asking{}
 	}
 	s.belong(h.ID(), h)
-	if mtu := f.mtu &^ flowLate; mtu != 0 {
-		_ = s.sender.Cut(rec.handle, uint32(mtu)<<10)
-	}
 	if rec.flags&msgFetch != 0 {
 		s.fetching.Push(&f.fetches, rec.entry())
 		_ = s.pds.Lock(h)
