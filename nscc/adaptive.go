@@ -318,8 +318,9 @@ func (p *Params) mostBase() int64 {
 // above it by half a target begins a search, see seek; later the proof takes adaptiveRounds in a row, all above the
 // target while the window is so small that the queue is not the window's own. At the smallest alone no proof came
 // where half the round trip was told and one packet in ten was late: four senders at 800 Gb/s and 100 us took 36 times
-// the ideal time. Nor is the queue others' if no sample near the base has come for long: windows that took a full queue
-// for a longer path grew at 8 senders' arrivals at 100 Mb/s and 40 KB, until the ninth found no room.
+// the ideal time. Nor is the queue others' if a full packet's sample has come near the base not long ago: windows that took a full queue
+// for a longer path grew at 8 senders' arrivals at 100 Mb/s and 40 KB, until the ninth found no room. How much longer a full
+// packet takes than a small one over links of unknown rates nobody knows: a small one only interrupts the proof.
 func (w *Window) learn(p *Params, now, rtt, unsure int64) {
 	first := !w.trigger
 	w.trigger = true
@@ -332,7 +333,9 @@ func (w *Window) learn(p *Params, now, rtt, unsure int64) {
 		}
 	case w.run == seeking: // see seek
 	case rtt+unsure < w.base+w.targetAdaptive(p)*(adaptiveEdge-1)/adaptiveEdge:
-		w.lastAdjust, w.lastSample = w.trusts(p, now), rtt
+		if w.lastAdjust, w.lastSample = max(w.lastAdjust, now), rtt; unsure == 0 {
+			w.lastAdjust = w.trusts(p, now)
+		}
 	case first || w.cwnd > max(2*p.mtu, int64(w.maxWnd)/adaptiveOwn) && rtt >= w.base+w.targetAdaptive(p): // the search begins
 		w.lastAdjust, w.lastSample = max(w.lastAdjust, now), rtt
 	case rtt < w.base+w.targetAdaptive(p): // too small a packet to tell
