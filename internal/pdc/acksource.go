@@ -98,9 +98,9 @@ func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) er
 	}
 	if p.tx.MaxCACK() != cack {
 		p.stalls = 0
-		if p.is(flagUnproven) {
-			rec.life.shown(p)
-		}
+	}
+	if p.is(flagUnproven) { // for the PDCID named, as a request would
+		rec.life.shown(p)
 	}
 	if p.peerID == 0 {
 		rec.life.learn(p, h.SPDCID)

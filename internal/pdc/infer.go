@@ -73,7 +73,7 @@ func (s *source) missedInOrder(now int64, p *PDC, c *ccc.Context) {
 		s.askForResponses(now, p, probed, true)
 		return
 	}
-	if pkt := p.tx.packet(s.mem, off); !pkt.kind.control() && pkt.sentAt < probed {
+	if pkt := p.tx.packet(s.mem, off); pkt.sentAt < probed {
 		s.stats.Inferred++
 		s.timedOut(now, p, off)
 		s.goBackOnRTO(now, p, off+1)
@@ -212,7 +212,7 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o over
 	end := w.offset(p.recover) + 1
 	room := max(c.Cwnd()/s.cc.Params().NSCC().MTU(), 1)
 	copies := w.waitingInWindow(s.mem)
-	overtaken, due := w.overtaken(s.mem, x), now-c.BaseRTT()-s.patience(w, c.BaseRTT())
+	overtaken, due := w.overtaken(s.mem, x), now-c.BaseRTT()-s.allowance(w, c.BaseRTT())
 	if w.outstanding() && w.hasArrived(s.mem, w.base) && !w.waiting(s.mem, w.base) {
 		s.askForResponses(now, p, o.again, answer)
 	}
@@ -226,8 +226,6 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o over
 		}
 		pkt := w.packet(s.mem, off)
 		switch first := pkt.sends == karn.First; {
-		case pkt.kind.control():
-			continue
 		case pkt.sentAt < o.again || first && int32(off-w.cack) < int32(room) && ((off == w.cack || int32(off-overtaken) < 0) && pkt.sentAt <= o.first || pkt.sentAt <= due):
 			s.stats.Inferred++
 			s.timedOut(now, p, off)
@@ -238,10 +236,10 @@ func (s *source) inferLosses(now int64, p *PDC, c *ccc.Context, x *shown, o over
 	}
 }
 
-// patience is how much longer than the base round trip a packet may take: TargetQDelay, and more where the path is longer
+// allowance is how much longer than the base round trip a packet may take: TargetQDelay, and more where the path is longer
 // than BaseRTT, as for a window of NSCC, unless the source will soon wait for the missing packets alone. At 100 Gb/s and
 // 100 us that nobody told of, a fifth of packets half a round trip late had 14 % sent again, and 64 MB took 2.7 times the ideal time.
-func (s *source) patience(w *sendWindow, baseRTT int64) int64 {
+func (s *source) allowance(w *sendWindow, baseRTT int64) int64 {
 	target := s.p.c.TargetQDelay
 	if baseRTT > s.p.c.BaseRTT && w.inPeerWindow(w.next+uint32(w.limit)/4) {
 		return int64(float64(target) / float64(s.p.c.BaseRTT) * float64(baseRTT))

@@ -75,13 +75,16 @@ func (n probes) answered() int { return int(n >> 4) }
 // time-out, since missing packets then wait for timeouts and not for an answer. A probe or an answer
 // that was lost does not count. With Max_Tail_Loss_Retx of these in a row lost the path may be gone:
 // then outageProbes go in a time-out, so a returning path is noticed in a part of the outage.
+// A peer whose PDCID is unknown yet gets a NOOP, once: the first packet, lost, waited for RTO_Init_Time.
 func (s *source) probe(now int64, p *PDC) {
 	most, silent := s.p.c.MaxTailLossRetx, p.probed != 0
 	if !silent && p.probes.sent() != 0 && p.probes.answered() < most {
 		p.probes += 1 << 4
 	}
-	if !p.tx.outstanding() || p.peerID == 0 || !p.knowsProbes() || p.probes.answered() >= most {
-		p.probeAt = never
+	if w := &p.tx; !w.outstanding() || p.peerID == 0 || !p.knowsProbes() || p.probes.answered() >= most {
+		if p.probeAt = never; w.outstanding() && p.syn() && w.next == w.tail && !w.packet(s.mem, w.tail-1).kind.control() {
+			_ = s.queueControl(p, pds.CtlNOOP) // a time-out has to do without memory, or while more waits to be sent
+		}
 		return
 	}
 	s.sched.control(p, ctlProbe)
