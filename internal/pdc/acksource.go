@@ -104,6 +104,7 @@ func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) er
 	}
 	if p.peerID == 0 {
 		rec.life.learn(p, h.SPDCID)
+		p.probes = 0
 	}
 	p.activeAt = now
 	switch {

@@ -75,16 +75,17 @@ func (n probes) answered() int { return int(n >> 4) }
 // time-out, since missing packets then wait for timeouts and not for an answer. A probe or an answer
 // that was lost does not count. With Max_Tail_Loss_Retx of these in a row lost the path may be gone:
 // then outageProbes go in a time-out, so a returning path is noticed in a part of the outage.
-// A peer whose PDCID is unknown yet gets a NOOP, once: the first packet, lost, waited for RTO_Init_Time.
 func (s *source) probe(now int64, p *PDC) {
+	if p.syn() {
+		s.greet(now, p)
+		return
+	}
 	most, silent := s.p.c.MaxTailLossRetx, p.probed != 0
 	if !silent && p.probes.sent() != 0 && p.probes.answered() < most {
 		p.probes += 1 << 4
 	}
-	if w := &p.tx; !w.outstanding() || p.peerID == 0 || !p.knowsProbes() || p.probes.answered() >= most {
-		if p.probeAt = never; w.outstanding() && p.syn() && w.next == w.tail && !w.packet(s.mem, w.tail-1).kind.control() {
-			_ = s.queueControl(p, pds.CtlNOOP) // a time-out has to do without memory, or while more waits to be sent
-		}
+	if !p.tx.outstanding() || p.peerID == 0 || !p.knowsProbes() || p.probes.answered() >= most {
+		p.probeAt = never
 		return
 	}
 	s.sched.control(p, ctlProbe)
@@ -97,6 +98,27 @@ func (s *source) probe(now int64, p *PDC) {
 	if p.probes.sent() < 15 {
 		p.probes++
 	}
+}
+
+// greetings is how many NOOPs go in a time-out in place of probes.
+const greetings = 2
+
+// greet asks a peer whose PDCID is unknown yet, so that no probe can name the PDC, by a NOOP, sent again after 5 round trips:
+// the first packet of a PDC, lost, waited for RTO_Init_Time. While more waits to be sent, or without memory, that has to do.
+func (s *source) greet(now int64, p *PDC) {
+	w := &p.tx
+	last := w.tail - 1
+	p.probeAt = never
+	switch {
+	case !w.outstanding() || w.queued != 0 || w.next != w.tail || p.probes.sent() >= greetings:
+		return
+	case w.packet(s.mem, last).kind.control():
+		s.timedOut(now, p, last)
+	case s.queueControl(p, pds.CtlNOOP) != nil:
+		return
+	}
+	p.probes++
+	p.probeAt = deadline.After(now, s.timer.probePause(p, 5*s.baseRTT(p)))
 }
 
 // askAgain has a probe ask whether the peer is still there, and others follow if that is lost.
