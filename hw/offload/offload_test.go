@@ -240,6 +240,17 @@ func TestZeroConfig(t *testing.T) {
 	require.EqualValues(t, 100-credit/size, r.b.Unsent())
 }
 
+// A device counts packets modulo 2^16, so it never holds more than half as many.
+func TestQueueRefusesMoreThanADeviceCounts(t *testing.T) {
+	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
+	r.step()
+	require.False(t, r.b.Queue(1<<15))
+	require.False(t, r.b.Queue(-1))
+	require.True(t, r.b.Queue(1<<15-1))
+	require.False(t, r.b.Queue(1))
+	require.Equal(t, 1<<15-1, r.b.Unsent())
+}
+
 func TestBindErrors(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
 	for _, c := range []struct {
