@@ -155,11 +155,15 @@ func (m *Manager) algOf(c *Context) Algorithm { return m.extra.algs[c.handle.Ind
 
 // NewPacer returns an [Algorithm] for one context that spreads a window over the round trip, to
 // avoid a burst. gain is the rate in percent of a window each base round trip; 0 means 125, so
-// the window and not the pacer limits in the long run. Each packet makes the next wait for the
-// packet's time at the rate. One packet is allowed at a time, and idle time is not made up for.
-func NewPacer(gain int64) Algorithm { return &pacer{gain: cmp.Or(gain, defaultGain)} }
+// the window and not the pacer limits in the long run, and more than 2^30 counts as 2^30. Each
+// packet makes the next wait for the packet's time at the rate. One packet is allowed at a time,
+// and idle time is not made up for.
+func NewPacer(gain int64) Algorithm { return &pacer{gain: min(cmp.Or(gain, defaultGain), maxGain)} }
 
-const defaultGain = 125
+const (
+	defaultGain = 125
+	maxGain     = 1 << 30 // times a window is in range
+)
 
 type pacer struct {
 	gain   int64

@@ -128,6 +128,11 @@ func TestPacerExtremes(t *testing.T) {
 			p.OnSend(1<<40, size, false)
 		}
 	}
+	p := NewPacer(1<<57 + 1) // times 128 no more than 128
+	p.Allow(0, Standing{Cwnd: 128, BaseRTT: 6000, MTU: mtu})
+	p.OnSend(0, mtu, false)
+	_, at := p.Allow(0, Standing{Cwnd: 128, BaseRTT: 6000, MTU: mtu})
+	require.Zero(t, at)
 }
 
 // fixedWindow is a user's algorithm: so many bytes in flight and no more.

@@ -83,8 +83,8 @@ type EntropyConfig struct {
 	// 256. A power of two, but for the two REPS schemes.
 	Values int
 
-	// Ports is the number of NIC ports, or network planes, of the values, a power of two up to 64 and
-	// Values; 0 means 1. The low bits of a value are its port: see [EntropyParams.Port] and
+	// Ports is the number of NIC ports, or network planes, of the values, a power of two up to 64 that
+	// divides Values; 0 means 1. The low bits of a value are its port: see [EntropyParams.Port] and
 	// [Manager.SetPorts].
 	Ports int
 
@@ -136,6 +136,8 @@ func NewEntropyParams(c EntropyConfig) (EntropyParams, error) {
 		return EntropyParams{}, fmt.Errorf("%w: EntropyConfig.Values is %d, want a power of two", ErrConfig, c.Values)
 	case !powerOfTwo(c.Ports):
 		return EntropyParams{}, fmt.Errorf("%w: EntropyConfig.Ports is %d, want a power of two", ErrConfig, c.Ports)
+	case c.Values%c.Ports != 0: // else a port would stand for a value that there is not
+		return EntropyParams{}, fmt.Errorf("%w: EntropyConfig.Values is %d, want a multiple of %d, of Ports", ErrConfig, c.Values, c.Ports)
 	case !powerOfTwo(c.Queue):
 		return EntropyParams{}, fmt.Errorf("%w: EntropyConfig.Queue is %d, want a power of two", ErrConfig, c.Queue)
 	}

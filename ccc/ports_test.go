@@ -119,9 +119,11 @@ func keys(m map[int]int) (all []int) {
 }
 
 func TestPortsConfig(t *testing.T) {
-	for _, c := range []EntropyConfig{{Ports: 3}, {Ports: 128}, {Ports: -1}, {Ports: 8, Values: 4}} {
+	for _, c := range []EntropyConfig{{Ports: 3}, {Ports: 128}, {Ports: -1}, {Ports: 8, Values: 4}, {Scheme: SchemeREPS, Values: 100, Ports: 8}} {
 		_, err := NewEntropyParams(c)
 		require.ErrorIs(t, err, ErrConfig)
 		require.ErrorContains(t, err, "Ports")
 	}
+	_, err := NewEntropyParams(EntropyConfig{Scheme: SchemeREPS, Values: 100, Ports: 4})
+	require.NoError(t, err)
 }

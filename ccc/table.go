@@ -212,8 +212,9 @@ func (t *Table) Stats() (live, capacity int) {
 // A Handle names one life of a context or of a PDC: the index in the low 16 bits,
 // the position in every slab, and the generation in the high 16. The generation of
 // a life is odd, so the zero Handle names nothing, and a handle of a past life
-// never matches a later life. Handles come with indices: from the tables of
-// packages ccc and pds/pdctable, or [NewHandle].
+// matches no later one but each 32,768th at the same index: do not keep a handle for
+// so long. Handles come with indices: from the tables of packages ccc and
+// pds/pdctable, or [NewHandle].
 type Handle uint32
 
 // NewHandle builds a handle from index and generation.

@@ -174,6 +174,24 @@ func TestTableNamesRest(t *testing.T) {
 	}
 }
 
+// The generation of a handle comes round with the 32,768th life at an index, and no sooner.
+func TestTableHandleComesRound(t *testing.T) {
+	tab := newTestTable(t, 1)
+	k := &Key{Source: fepA, Destination: fepB}
+	first, _, err := tab.Open(k)
+	require.NoError(t, err)
+	require.NoError(t, tab.Close(first))
+	for life := 1; ; life++ {
+		h, _, err := tab.Open(k)
+		require.NoError(t, err)
+		require.Equal(t, life == 1<<15, tab.Live(first), life)
+		if tab.Live(first) {
+			break
+		}
+		require.NoError(t, tab.Close(h))
+	}
+}
+
 func TestTableParallelOpen(t *testing.T) {
 	tab := newTestTable(t, 4)
 	for range 1000 {

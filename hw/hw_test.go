@@ -71,3 +71,18 @@ func TestAllocs(t *testing.T) {
 		c.State()
 	})
 }
+
+// An index is newer by up to 32,767 than the last that the device has taken; beyond, it counts as older.
+func TestDoorbellReachesHalfTheNumbers(t *testing.T) {
+	dev, soft, _ := newSoft(t, softConfig())
+	c := start(t, dev, soft, 0, Control{Generation: 1, Mode: ModeWindow}) // without a window but one packet leaves
+	bell, err := dev.Doorbell(0)
+	require.NoError(t, err)
+	bell.Ring(c, 1, 1<<15)
+	soft.Step(1000)
+	require.Zero(t, soft.contexts[0].index)
+	require.NotZero(t, dev.Counters().StaleDoorbells)
+	bell.Ring(c, 1, 1<<15-1)
+	soft.Step(2000)
+	require.EqualValues(t, 1<<15-1, soft.contexts[0].index)
+}

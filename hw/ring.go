@@ -219,7 +219,10 @@ func (d *Device) Doorbell(i int) (Doorbell, error) {
 
 // Ring announces to the device the packets of a context up to index (absolute,
 // modulo 2^16) that are ready in host memory. The same call twice changes
-// nothing, and an older index is ignored. The word goes to the context's record
+// nothing, and an older index is ignored. So is an index more than 32,767 beyond
+// the last that the device has taken: half the numbers are older. The device counts
+// both in [Counters.StaleDoorbells] alone, so keep at most 32,767 packets that the
+// device has not sent, as Binding.Queue of package offload does. The word goes to the context's record
 // first: where a page's doorbell is overtaken by the next doorbell, the device
 // still finds the index in the record.
 //

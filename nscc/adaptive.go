@@ -148,7 +148,7 @@ func (w *Window) growAdaptive(p *Params, n, target, peak int64) {
 			w.cwnd, w.achieved, peak = adaptiveJump*p.mtu, adaptiveJump*p.mtu, adaptiveJump*p.mtu
 		}
 		if w.run += n; w.run > adaptiveClean*w.cwnd {
-			w.run |= fastOn
+			w.run = min(w.run|fastOn, seeking-1) // 4 GiB in a row are no search
 			if w.cwnd >= (1+adaptiveFast)*peak {
 				w.did(ActionHold)
 				return

@@ -252,6 +252,7 @@ type Snapshot struct {
 	LastAdjust    int64   // when eta was last added
 	LastDecrease  int64   // when a multiplicative decrease last cut the window
 	LastSample    int64   // Config.ForgettingFilter and ProfileAdaptive only
+	RoughRounds   uint8   // ProfileAdaptive only: round trips until a loss without delay is over
 }
 
 // Snapshot reads the state. Only the window's writer may call it.
@@ -264,6 +265,7 @@ func (w *Window) Snapshot() Snapshot {
 		FastCount: min(w.run&^fastOn, math.MaxUint32), Fast: w.run&fastOn != 0, TriggerQA: w.trigger, QAEnd: w.qaEnd,
 		BytesToIgnore: int64(w.ignore), BytesIgnored: int64(min(w.ignored, math.MaxUint32)),
 		LastAdjust: w.lastAdjust, LastDecrease: w.lastDec, LastSample: w.lastSample,
+		RoughRounds: w.rough,
 	}
 }
 
@@ -281,12 +283,13 @@ func (w *Window) Resume(p *Params, s Snapshot) {
 		run: int64(small(s.FastCount)), trigger: s.TriggerQA, qaEnd: s.QAEnd,
 		ignore: small(s.BytesToIgnore), ignored: uint64(small(s.BytesIgnored)),
 		lastAdjust: s.LastAdjust, lastDec: s.LastDecrease, lastSample: s.LastSample,
+		rough: s.RoughRounds,
 	}
 	if s.SavedCwnd > 0 {
 		w.saved = small(max(s.SavedCwnd, p.mtu))
 	}
-	if s.IncBytes >= 0 && s.IncBytes < 1<<62 { // no NaN
-		w.incr = s.IncBytes
+	if s.IncBytes >= 0 { // no NaN
+		w.incr = min(s.IncBytes, 1<<62)
 	}
 	if s.Fast {
 		w.run |= fastOn

@@ -4,6 +4,7 @@ package nscc_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 	"unsafe"
@@ -190,6 +191,50 @@ func TestWindowSnapshotResume(t *testing.T) {
 	var again nscc.Window
 	again.Resume(p, w.Snapshot())
 	require.Equal(t, w.Snapshot(), again.Snapshot())
+}
+
+// A window goes on elsewhere as where it was, but for the fraction of a tick in its average. With ProfileAdaptive a
+// loss without delay was forgotten, and the next acknowledgement of a window of two packets added the worth of dozens;
+// and 4 GiB acknowledged without delay were taken for a search for the base round trip.
+func TestWindowGoesOnElsewhere(t *testing.T) {
+	for profile := range nscc.ProfileAdaptive + 1 {
+		c := fabric100()
+		c.Profile = profile
+		p, w := started(t, c)
+		r, now, differ := rand.New(rand.NewPCG(4, uint64(profile))), int64(0), 0
+		for i := range 60_000 {
+			now += r.Int64N(3_000)
+			act := func(w *nscc.Window, n int64, rtt int64, kind int) {
+				switch {
+				case kind == 0:
+					w.OnInferredLoss(p, n)
+				case kind == 1:
+					w.OnNACK(p, now, nscc.Nack{Size: n, RTT: rtt, Reason: nscc.ReasonTrimmed})
+				default:
+					w.OnACK(p, now, nscc.Ack{Bytes: n, RTT: rtt, ECN: kind == 2})
+				}
+			}
+			n, rtt, kind := int64(4_096), 12_000+r.Int64N(20_000), r.IntN(100)
+			switch i / 10_000 % 4 {
+			case 1: // losses, and no delay
+				rtt, kind = 12_000, r.IntN(4)*100
+			case 3: // nothing but good news
+				n, rtt, kind = 1<<20, 12_000, 100
+			}
+			w.OnSend(n)
+			was := w.Snapshot()
+			var again nscc.Window
+			again.Resume(p, was)
+			act(w, n, rtt, kind)
+			act(&again, n, rtt, kind)
+			want, got := w.Snapshot(), again.Snapshot()
+			require.Equal(t, want.Fast, got.Fast, "%v %d", profile, i)
+			if max(want.Cwnd-got.Cwnd, got.Cwnd-want.Cwnd) > 8 {
+				differ++
+			}
+		}
+		require.Less(t, differ, 5, "%v: where the fraction decides about a cut", profile)
+	}
 }
 
 func TestWindowResumeBringsIntoRange(t *testing.T) {

@@ -45,18 +45,19 @@ func (p *Prologue) AppendTo(b []byte) []byte {
 	return binary.BigEndian.AppendUint16(b, joinPrologue(p.Type, p.Next, p.Flags))
 }
 
-// Validate returns [ErrType] for a reserved type, then an [ErrField] for a reserved ctl_type or
-// a next_hdr that may not follow the type.
+// Validate returns [ErrType] for a reserved type, then an [ErrField] for a reserved ctl_type, for
+// a next_hdr that may not follow the type, or for a value wider than the field. With [TypeTSS] the
+// bits of both fields are the security header's, and any are allowed.
 func (p *Prologue) Validate() error {
 	switch {
 	case p.Type == typeReserved || p.Type > TypeRODCCReq:
 		return ErrType
-	case p.Type == TypeTSS:
-		return nil
-	case p.Type == TypeCP:
-		return errorIf(CtlType(p.Next).isReserved(), errCtlType)
+	case p.Type == TypeCP && CtlType(p.Next).isReserved():
+		return errCtlType
+	case p.Type != TypeCP && p.Type != TypeTSS && !p.Type.Allows(p.Next):
+		return errNextHdr
 	default:
-		return errorIf(!p.Type.Allows(p.Next), errNextHdr)
+		return errorIf(p.Next > 0xf || p.Flags > 0x7f, errRange)
 	}
 }
 

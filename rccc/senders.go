@@ -14,7 +14,8 @@ const maxSenders = 1 << 16
 
 // Handle names a sender of a table: a generation in the upper 16 bits, odd
 // while the sender is in the table, and a slot in the lower. A handle outlives
-// the sender without harm; the zero Handle never names a sender.
+// the sender without harm, up to the 32,768th sender after it in the slot; the zero
+// Handle never names a sender.
 type Handle uint32
 
 // Slot is a place in the active sender table, for a [GrantPolicy].

@@ -74,6 +74,14 @@ var nodeNames = [...]string{"light", "endpoint"}
 // String names the kind.
 func (k NodeKind) String() string { return enum.Name(nodeNames[:], k) }
 
+// MaxAckBytes is the largest AckBytes: that of an endpoint, or of a window's count.
+func (k NodeKind) MaxAckBytes() int64 {
+	if k == NodeEndpoint {
+		return 32 << 10
+	}
+	return nscc.MaxWindow
+}
+
 // Config is everything a run depends on. Only Matrix has no default, or Application.
 type Config struct {
 	Node   NodeKind
@@ -286,7 +294,7 @@ func (c *Config) check() error {
 		check.AtLeast(ErrConfig, "End", c.End, 0),
 		check.Range(ErrConfig, "BaseRTT", c.BaseRTT, 0, link.Second),
 		check.Range(ErrConfig, "TrimBytes", c.TrimBytes, HeaderBytes, c.PacketBytes),
-		check.Range(ErrConfig, "AckBytes", c.AckBytes, 1, c.mostAckBytes()),
+		check.Range(ErrConfig, "AckBytes", c.AckBytes, 1, c.Node.MaxAckBytes()),
 		c.Queue.check(),
 		c.Memory.check(c.Topology.Nodes),
 		c.Series.check(),
@@ -331,14 +339,6 @@ func (c *Config) pairRTT(src, dst int) int64 {
 		return 0
 	}
 	return (c.Topology.RTT(src, dst, c.PacketBytes, HeaderBytes) + 4*c.NICLatency).Nanoseconds()
-}
-
-// mostAckBytes is the limit of an endpoint, and of a window's count.
-func (c *Config) mostAckBytes() int64 {
-	if c.Node == NodeEndpoint {
-		return 32 << 10
-	}
-	return nscc.MaxWindow
 }
 
 // hostRate is the rate of the links to the hosts, bits a second.

@@ -40,7 +40,7 @@ func (c *Constant) Allow(_ int64, s ccc.Standing) (bytes, notBefore int64) {
 //
 // In an Endpoint the first result is CC, and a policy of the second is Receiver.Policy.
 func EQDS(c ccc.Config, packet int64) (ccc.Config, rccc.PullConfig) {
-	bdp := c.NSCC.LinkRate * c.NSCC.BaseRTT / 1e9
+	bdp := int64(float64(c.NSCC.LinkRate) * float64(c.NSCC.BaseRTT) / 1e9)
 	c.Control, c.RCCC.InitialCredit = ccc.ControlRCCC, bdp
 	grant := (packet + rccc.QuantumBytes - 1) / rccc.QuantumBytes * rccc.QuantumBytes
 	return c, rccc.PullConfig{MaxCredit: bdp, Grant: grant}

@@ -19,6 +19,8 @@ func TestEQDSPullsPacketsInTurn(t *testing.T) {
 	c, pull := EQDS(ccc.Config{NSCC: nscc.Config{LinkRate: rate, BaseRTT: rtt}}, packet)
 	require.Equal(t, ccc.ControlRCCC, c.Control)
 	require.EqualValues(t, 125_000, c.RCCC.InitialCredit)
+	long, _ := EQDS(ccc.Config{NSCC: nscc.Config{LinkRate: 100e9, BaseRTT: 200e6}}, packet) // in nanobytes more than an int64
+	require.EqualValues(t, 20e9, long.RCCC.InitialCredit)
 	policy, err := rccc.NewPullPolicy(pull)
 	require.NoError(t, err)
 	r, err := rccc.NewReceiver(rccc.ReceiverConfig{Senders: 3, Rate: rate, MaxCredit: pull.MaxCredit, Policy: policy})

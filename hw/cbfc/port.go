@@ -167,7 +167,7 @@ func (p *Port) EndPeriod() bool {
 
 // SLToVL chooses the virtual lane of a packet from input port, output port and
 // service level (0..15). The level never changes inside a subnet; the lane does
-// from link to link. Safe for concurrent readers.
+// from link to link. A port that the switch lacks panics. Safe for concurrent readers.
 type SLToVL struct {
 	ports int
 	vl    []uint8 // [input][output][service level]
@@ -196,12 +196,17 @@ func NewSLToVL(ports, lanes int) (*SLToVL, error) {
 
 // Set makes packets of service level sl from port in to port out take lane vl,
 // or be dropped if vl is 15, the management lane.
-func (m *SLToVL) Set(in, out int, sl, vl uint8) {
-	m.vl[(in*m.ports+out)*serviceLevels+int(sl%serviceLevels)] = vl & 15
-}
+func (m *SLToVL) Set(in, out int, sl, vl uint8) { *m.at(in, out, sl) = vl & 15 }
 
 // Lane returns the lane of a packet, and false if it must be dropped.
 func (m *SLToVL) Lane(in, out int, sl uint8) (vl uint8, ok bool) {
-	vl = m.vl[(in*m.ports+out)*serviceLevels+int(sl%serviceLevels)]
+	vl = *m.at(in, out, sl)
 	return vl, vl != managementLane
+}
+
+func (m *SLToVL) at(in, out int, sl uint8) *uint8 {
+	if uint(out) >= uint(m.ports) { // else the entry of another input
+		panic("cbfc: no such output port")
+	}
+	return &m.vl[(in*m.ports+out)*serviceLevels+int(sl%serviceLevels)]
 }

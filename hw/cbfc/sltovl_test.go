@@ -22,6 +22,10 @@ func TestSLToVLMapsAndDrops(t *testing.T) {
 	require.False(t, ok, "both have four bits")
 	_, ok = m.Lane(3, 0, 9)
 	require.True(t, ok, "the way back is another entry")
+	for _, port := range []int{-1, 4} {
+		require.Panics(t, func() { m.Set(1, port, 0, 3) }, "the entry of another input port")
+		require.Panics(t, func() { m.Lane(port, 1, 0) })
+	}
 	m.Set(3, 3, 15, 6)
 	vl, ok = m.Lane(3, 3, 15)
 	require.True(t, ok)

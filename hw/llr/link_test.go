@@ -402,7 +402,6 @@ func TestTransmitterRules(t *testing.T) {
 	l.tx.Stop()
 	_, v = l.tx.Offer(0, Frame{Size: 1})
 	require.Equal(t, VerdictPlain, v)
-	require.True(t, newReceiver(t).Frame(0, 7, ArrivalGood), "a receiver that is off delivers")
 
 	tx, err := NewTransmitter(Config{ReplayTimer: 1})
 	require.NoError(t, err)
@@ -455,6 +454,23 @@ func TestStartAnew(t *testing.T) {
 	_, v = tx.Offer(30, Frame{Handle: 8})
 	require.Equal(t, VerdictNumbered, v)
 	require.EqualValues(t, 130, tx.Deadline(), "the replay timer runs for the new frame")
+}
+
+// The receiver starts anew and knows nothing: what its predecessor delivered comes again, and was delivered
+// twice. The transmitter gives up, and both begin anew.
+func TestReceiverStartsAnew(t *testing.T) {
+	l := newLink(t, Config{ReplayTimer: 3000, OutstandingFrames: 10, ReInitOnDiscard: true}, 10)
+	l.acks = func(x Set) bool { return x.Type != TypeACK }
+	l.run(2000)
+	require.Len(t, l.got, 10)
+	l.rx, l.acks = newReceiver(t), nil
+	l.run(1e6)
+	require.Len(t, l.got, 10, "each once")
+	require.EqualValues(t, 10, l.rx.Stats().Skipped)
+	require.EqualValues(t, 1, l.tx.Stats().Flushes)
+	l.left = 10
+	l.run(2e6)
+	l.whole(20)
 }
 
 // All frames have come, the last again and damaged, and the NACK was lost: the transmitter, with all that

@@ -12,7 +12,7 @@ import (
 type receiverState uint8
 
 const (
-	receiverOff      receiverState = iota // no LLR_INIT has come
+	receiverOff      receiverState = iota // no LLR_INIT has come: numbered frames are dropped
 	receiverSendACKs                      // in sequence
 	receiverSendNACK                      // a NACK is due
 	receiverNACKSent                      // until the missing frame comes only duplicates are answered
@@ -40,7 +40,7 @@ type ReceiverStats struct {
 	Good      uint64 // delivered in sequence
 	Poisoned  uint64 // of the Good, to be dropped behind the link
 	Duplicate uint64 // frames received before
-	Skipped   uint64 // dropped behind a missing frame, or damaged
+	Skipped   uint64 // dropped behind a missing frame, before an LLR_INIT, or damaged
 	NACKs     uint64
 	Replays   uint64 // missing frames that came at last
 }
@@ -70,9 +70,13 @@ func (r *Receiver) Stats() ReceiverStats { return r.stats }
 // Frame takes a frame with a number, or a damaged one of any kind, and reports whether to
 // deliver the frame. Frames without a number are delivered whenever the check sum is right,
 // without a call of Frame.
+//
+// A new receiver delivers no numbered frame before an LLR_INIT: where a receiver has started anew, the
+// transmitter sends the frames again that its predecessor may have delivered.
 func (r *Receiver) Frame(now int64, s Seq, how Arrival) (deliver bool) {
 	if r.state == receiverOff {
-		return how == ArrivalGood
+		r.stats.Skipped++
+		return false
 	}
 	switch d := s.diff(r.next); {
 	case how != ArrivalBad && d == 0:

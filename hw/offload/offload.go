@@ -16,8 +16,11 @@
 package offload
 
 import (
+	"cmp"
+
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/hw"
+	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
 )
 
@@ -43,8 +46,20 @@ type Config struct {
 	// 1. Enable is the binding's.
 	Control hw.Control
 
-	Size    int64 // nominal bytes that a packet counts for in the context
-	Timeout int64 // ns for which the device's clock may stand still
+	Size    int64 // nominal bytes that a packet counts for in the context, up to 65,536 (0: the device's MTU)
+	Timeout int64 // ns for which the device's clock may stand still (0: 10 ms)
+}
+
+func (c *Config) fill(mtu int64) {
+	c.Size = cmp.Or(c.Size, mtu)
+	c.Timeout = cmp.Or(c.Timeout, 10_000_000)
+}
+
+func (c *Config) validate() error {
+	return cmp.Or(
+		check.Range(hw.ErrConfig, "Size", c.Size, 0, 1<<16),
+		check.AtLeast(hw.ErrConfig, "Timeout", c.Timeout, 0),
+	)
 }
 
 // Binding ties one [ccc.Context] to one context block. The zero value sends in
@@ -66,8 +81,11 @@ type Binding struct {
 // Bind programs a context block of the device. The binding is [Pending] until
 // [Binding.Poll] sees the device use the block, and [Software] for good if the
 // device does not offer what the mode needs or is not ready: that is not an
-// error. Errors: those of [hw.Device.Context] and [hw.Device.Doorbell].
+// error. Errors: [hw.ErrConfig], and those of [hw.Device.Context] and [hw.Device.Doorbell].
 func Bind(dev *hw.Device, cfg Config, now int64) (Binding, error) {
+	if err := cfg.validate(); err != nil {
+		return Binding{}, err
+	}
 	ctx, err := dev.Context(cfg.Slot)
 	if err != nil {
 		return Binding{}, err
@@ -80,6 +98,7 @@ func Bind(dev *hw.Device, cfg Config, now int64) (Binding, error) {
 	if dev.Enabled()&need != need || dev.Status()&hw.StatusReady == 0 || dev.MTU() == 0 {
 		return Binding{}, nil
 	}
+	cfg.fill(dev.MTU())
 	b := Binding{ctx: ctx, bell: bell, clock: dev.Clock(), cfg: cfg, mtu: uint64(dev.MTU())}
 	b.watch = hw.NewWatch(b.clock, now, cfg.Timeout)
 	b.state = Pending
@@ -119,7 +138,7 @@ func (b *Binding) Publish(c *ccc.Context) {
 		// The device counts whole packets and never overdraws, so the device may hold back
 		// a last packet the context's balance would still admit. The balance lacks the
 		// collected packets, but not the device's use since.
-		packets := b.sent + uint64(max(c.Credit(), 0)/max(b.cfg.Size, 1))
+		packets := b.sent + uint64(max(c.Credit(), 0)/b.cfg.Size)
 		b.ctx.SetCredit(b.spent + packets*((b.mtu+255)>>8))
 		b.ctx.SetBacklog(c.Backlog())
 	}

@@ -51,7 +51,10 @@ func newRig(t testing.TB, features hw.Feature, control ccc.Control, mode hw.Mode
 
 // bind begins another life of slot 1.
 func (r *rig) bind(generation uint8, mode hw.Mode, size int64) {
-	cfg := Config{Slot: 1, Control: hw.Control{Generation: generation, Mode: mode}, Size: size, Timeout: 50_000}
+	r.bindTo(Config{Slot: 1, Control: hw.Control{Generation: generation, Mode: mode}, Size: size, Timeout: 50_000})
+}
+
+func (r *rig) bindTo(cfg Config) {
 	var err error
 	r.b, err = Bind(r.dev, cfg, r.now)
 	require.NoError(r.t, err)
@@ -213,12 +216,53 @@ func TestDeviceSendsWhatCreditAllows(t *testing.T) {
 	require.True(t, ctx.State().Credit)
 }
 
+// Nothing but slot and generation is told: a packet counts for the device's MTU, and a device that stands still is
+// left after 10 ms. The binding took a device that runs for dead, and packets for empty.
+func TestZeroConfig(t *testing.T) {
+	r := newRig(t, hw.FeatureWindow|hw.FeatureCredit, ccc.ControlRCCC, hw.ModeCredit)
+	r.b.Release()
+	r.tick()
+	r.bindTo(Config{Slot: 1, Control: hw.Control{Generation: 2, Mode: hw.ModeCredit}})
+	r.c.OnNewData(&r.p, 0, 100*size)
+	credit := r.c.Credit()
+	r.tick()
+	require.Equal(t, Hardware, r.b.Poll(r.now))
+	r.b.Publish(&r.c)
+	require.True(t, r.b.Queue(100))
+	for range 200 {
+		r.tick()
+	}
+	require.EqualValues(t, credit/size, r.b.Collect(&r.c, &r.p, r.now))
+	require.Equal(t, credit%size, r.c.Credit())
+	require.Equal(t, Hardware, r.b.Poll(r.now))
+	require.Equal(t, Hardware, r.b.Poll(r.now+9_999_999))
+	require.Equal(t, Software, r.b.Poll(r.now+10_000_000))
+	require.EqualValues(t, 100-credit/size, r.b.Unsent())
+}
+
+// A device counts packets modulo 2^16, so it never holds more than half as many.
+func TestQueueRefusesMoreThanADeviceCounts(t *testing.T) {
+	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
+	r.step()
+	require.False(t, r.b.Queue(1<<15))
+	require.False(t, r.b.Queue(-1))
+	require.True(t, r.b.Queue(1<<15-1))
+	require.False(t, r.b.Queue(1))
+	require.Equal(t, 1<<15-1, r.b.Unsent())
+}
+
 func TestBindErrors(t *testing.T) {
 	r := newRig(t, hw.FeatureWindow, ccc.ControlNSCC, hw.ModeWindow)
-	_, err := Bind(r.dev, Config{Slot: 2}, 0)
-	require.ErrorIs(t, err, hw.ErrIndex)
-	_, err = Bind(r.dev, Config{Page: 1}, 0)
-	require.ErrorIs(t, err, hw.ErrIndex)
+	for _, c := range []struct {
+		config Config
+		want   error
+	}{
+		{Config{Slot: 2}, hw.ErrIndex}, {Config{Page: 1}, hw.ErrIndex},
+		{Config{Size: -1}, hw.ErrConfig}, {Config{Size: 1<<16 + 1}, hw.ErrConfig}, {Config{Timeout: -1}, hw.ErrConfig},
+	} {
+		_, err := Bind(r.dev, c.config, 0)
+		require.ErrorIs(t, err, c.want)
+	}
 	require.Equal(t, "software pending hardware", fmt.Sprint(Software, " ", Pending, " ", Hardware))
 }
 

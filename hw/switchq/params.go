@@ -44,7 +44,7 @@ const minTrimSize = 24
 // for concurrent use, shared by all queues of a kind.
 type Params struct {
 	c         Config
-	medPerLow int64 // 1/256 bytes of TC_med credit per byte of TC_low; -1: strict
+	medPerLow int64 // 1/65,536 bytes of TC_med credit per byte of TC_low; -1: strict
 }
 
 // NewParams fills in the defaults of c and checks the result. The error wraps
@@ -56,7 +56,7 @@ func NewParams(c Config) (Params, error) {
 	}
 	p := Params{c: c, medPerLow: -1}
 	if c.MedPercent < 100 {
-		p.medPerLow = 256 * int64(c.MedPercent) / int64(100-c.MedPercent)
+		p.medPerLow = int64(c.MedPercent) << 16 / int64(100-c.MedPercent)
 	}
 	return p, nil
 }

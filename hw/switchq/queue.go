@@ -28,7 +28,7 @@ type Queue struct {
 	dropped           int64
 	cut, droppedBytes int64
 	marked, trimmed   int64
-	credit            int64 // 1/256 bytes that TC_med may send ahead of waiting TC_low
+	credit            int64 // 1/65,536 bytes that TC_med may send ahead of waiting TC_low
 	med               lane
 	high              lane
 	out, outBytes     int64
@@ -216,7 +216,7 @@ func (q *Queue) Dequeue(p *Params, paused ClassSet, rnd rand.Source) (Packet, bo
 			q.ahead--
 			pkt := q.left(q.med.pop())
 			if low {
-				q.credit -= 256 * int64(pkt.Size)
+				q.credit -= int64(pkt.Size) << 16
 			}
 			return pkt, true
 		}

@@ -205,17 +205,20 @@ func (f *Frame) sumUDP(u []byte) {
 
 // Trim cuts an Ethernet frame as a switch does: keep bytes of its IP payload stay, and the code
 // point becomes d. Length and checksum of the IP header follow, the UDP length does not, since it
-// tells how long the packet was. A frame with no more than that is only marked. It works in place and
-// returns what is left of b; the error is [ErrIP] for what is no IP packet, and b is as it was.
+// tells how long the packet was. A frame with no more than that is only marked, and a negative keep is 0.
+// Up to two 802.1Q tags stay as they are. It works in place and returns what is left of b; the error is
+// [ErrIP] for what is no IP packet, and b is as it was.
 //
 // Source: UE Specification 1.0.x section 4.1; keep is at least [pds.MinTrimmedUDP] or
 // [pds.MinTrimmedNative].
 func Trim(b []byte, keep int, d pds.DSCP) ([]byte, error) {
-	if len(b) < etherLen+ip4Len {
+	kind, at := etherType(b)
+	ip := b[at:]
+	if len(ip) < ip4Len {
 		return b, ErrIP
 	}
-	ip := b[etherLen:]
-	switch kind := binary.BigEndian.Uint16(b[12:]); {
+	keep = min(max(keep, 0), len(b))
+	switch {
 	case kind == etherIPv4 && ip[0]>>4 == 4:
 		head := int(ip[0]&0xf) * 4
 		if head < ip4Len || len(ip) < head {
@@ -235,5 +238,5 @@ func Trim(b []byte, keep int, d pds.DSCP) ([]byte, error) {
 	default:
 		return b, ErrIP
 	}
-	return b[:etherLen+len(ip)], nil
+	return b[:at+len(ip)], nil
 }

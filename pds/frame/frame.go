@@ -149,7 +149,7 @@ func isSkipped(protocol uint8) bool {
 var ErrPayloadLength = errors.New("frame: payload_length exceeds the packet")
 
 // A Packet is the headers of one UET packet with their offsets. A [Parser] fills a
-// Packet in place; keep and reuse a Packet of some 500 bytes. Single writer.
+// Packet in place; keep and reuse a Packet of some 400 bytes. Single writer.
 //
 // Type tells the valid PDS header, Form the valid semantic header; the remaining
 // headers hold values of earlier packets. Some headers have a Type, Next or Form of

@@ -122,20 +122,7 @@ func sourceAt(first uint8) int {
 //
 //uetcc:hot
 func (ps *Parser) anyFrame(b []byte, f *Frame) error {
-	at := etherLen
-	if len(b) < etherLen {
-		return ErrNotUET
-	}
-	typ := binary.BigEndian.Uint16(b[12:])
-	for range 2 {
-		if typ != etherVLAN && typ != etherQinQ {
-			break
-		}
-		if at += 4; len(b) < at {
-			return ErrNotUET
-		}
-		typ = binary.BigEndian.Uint16(b[at-2:])
-	}
+	typ, at := etherType(b)
 	if typ != etherIPv4 && typ != etherIPv6 {
 		return ErrNotUET
 	}
@@ -143,6 +130,18 @@ func (ps *Parser) anyFrame(b []byte, f *Frame) error {
 		return ErrIP
 	}
 	return ps.ip(b, at, f)
+}
+
+// etherType returns the type of an Ethernet frame behind up to two 802.1Q tags, and where the
+// payload begins. The type of a frame cut short is 0.
+func etherType(b []byte) (typ uint16, at int) {
+	for at = etherLen; at <= len(b); at += 4 {
+		typ = binary.BigEndian.Uint16(b[at-2:])
+		if typ != etherVLAN && typ != etherQinQ || at == etherLen+2*4 {
+			return typ, at
+		}
+	}
+	return 0, len(b)
 }
 
 // IP reads the IPv4 or IPv6 packet b into f. Errors as from

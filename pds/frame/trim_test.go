@@ -4,6 +4,7 @@ package frame
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"testing"
 
@@ -57,10 +58,29 @@ func TestTrim(t *testing.T) {
 	}
 }
 
+// Tags in front of the IP header stay: a tagged frame was refused as no IP packet.
+func TestTrimKeepsTags(t *testing.T) {
+	f := frameOf(writePacket())
+	f.TOS = pds.TOS(8, pds.ECNECT0)
+	plain := f.AppendTo(nil, make([]byte, 4096))
+	want, err := Trim(slices.Clone(plain), pds.MinTrimmedUDP, 16)
+	require.NoError(t, err)
+	for _, tags := range [][]byte{{0x81, 0, 0x20, 1}, {0x88, 0xa8, 0, 7, 0x81, 0, 0x20, 1}} {
+		b, err := Trim(slices.Insert(slices.Clone(plain), 12, tags...), pds.MinTrimmedUDP, 16)
+		require.NoError(t, err)
+		require.Equal(t, slices.Insert(slices.Clone(want), 12, tags...), b)
+	}
+	_, err = Trim(slices.Insert(slices.Clone(plain), 12, 0x81, 0, 0, 1, 0x81, 0, 0, 2, 0x81, 0, 0, 3), pds.MinTrimmedUDP, 16)
+	require.ErrorIs(t, err, ErrIP, "three tags, as Parser.Ethernet")
+}
+
 func TestTrimRefusesWhatIsNoIP(t *testing.T) {
 	whole := frameOf(writePacket())
 	b := whole.AppendTo(nil, nil)
 	for name, change := range map[string]func([]byte) []byte{
+		"nothing":    func([]byte) []byte { return nil },
+		"no type":    func(b []byte) []byte { return b[:etherLen-1] },
+		"only a tag": func(b []byte) []byte { b[12], b[13] = 0x81, 0; return b[:etherLen+3] },
 		"short":      func(b []byte) []byte { return b[:etherLen+ip4Len-1] },
 		"ARP":        func(b []byte) []byte { b[13] = 6; return b },
 		"version":    func(b []byte) []byte { b[etherLen] = 0x55; return b },
@@ -80,8 +100,10 @@ func FuzzTrim(f *testing.F) {
 	whole := frameOf(writePacket())
 	f.Add(whole.AppendTo(nil, make([]byte, 64)), 24)
 	f.Add([]byte{12: 0x86, 13: 0xdd, 14: 0x60, 53: 0}, 0)
+	f.Add([]byte{12: 0x08, 14: 0x45, 33: 0}, -1)                              // panicked
+	f.Add([]byte{12: 0x08, 14: 0x45, 33: 0}, math.MaxInt)                     // panicked
+	f.Add([]byte{12: 0x81, 16: 0x86, 17: 0xdd, 18: 0x60, 60: 0}, math.MinInt) // behind a tag
 	f.Fuzz(func(t *testing.T, in []byte, keep int) {
-		keep &= 0x7fff
 		out, err := Trim(slices.Clone(in), keep, 18)
 		if err != nil {
 			require.Equal(t, in, out)

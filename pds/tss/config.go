@@ -107,6 +107,12 @@ type Key struct {
 	// for the largest. With ModeServer First 0 stands for 2^47, and with ModeClient Limit 0 for
 	// 2^47 - 1: one key serves both directions. Several senders, queues or processes of the same
 	// identity share a key by ranges without overlap.
+	//
+	// The package knows its own counters alone, so ranges set here are the caller's promise. With
+	// SSI a First of ModeServer below 2^47, or a Limit of ModeClient from 2^47 on, lets both ends
+	// seal with one key and one nonce: the secrecy of both packets and the key of the tag are then lost.
+	// Against a reference provider, whose servers count from 0, give clients First 2^47 and the largest
+	// Limit.
 	First, Limit uint64
 }
 

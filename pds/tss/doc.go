@@ -12,7 +12,8 @@
 // # Known traps
 //
 //   - Client and server share a key and, with a source identifier, a nonce prefix. Counters of a
-//     server begin at 2^47 and counters of clients end below, so no nonce is used twice.
+//     server begin at 2^47 and counters of clients end below, so no nonce is used twice: with
+//     [Key.First] and [Key.Limit] of other ranges no end can check that, and the caller has to see to it.
 //   - The same counter must not come again under the same key, after a restart either: begin at
 //     [Key.First] and store [Domain.Counter]. Loading a key in use below the counter reached is
 //     refused.

@@ -23,6 +23,7 @@ func TestErrorsNameFlags(t *testing.T) {
 		"uetsim: -cwnd 1 bytes: ":                       {"-cwnd", "1"},
 		"uetsim: -rtt 1e+06 us: ":                       {"-rtt", "1e6"},
 		"-slow is -1, want 0":                           {"-slow", "-1"},
+		"-ack-bytes is 0, want 1 to 4294967295 bytes":   {"-ack-bytes", "0", "-node", "light"},
 		"uetsim: -first-credit 100000000 bytes: ":       {"-first-credit", "100000000", "-cc", "rccc"},
 		"stopped at 50 us by -end, 0 of them not begun": {"-end", "50"},
 	} {

@@ -31,7 +31,6 @@ func (o *options) inFlags(err error) error {
 	add(t.queue.ECNMin, "", "ecn-min", "ECNMin")
 	add(t.queue.ECNMax, "", "ecn-max", "ECNMax", "ECNMin")
 	add(t.trimBytes, " bytes", "trim-bytes", "TrimBytes", "HeaderBytes")
-	add(t.ack, " bytes", "ack-bytes", "AckBytes", "AckTrigger")
 	add(t.pairRTT, "", "pair-rtt", "PairRTT")
 	add(t.nackRTT, "", "nack-rtt", "NoNackRTT")
 	add(t.inferLoss, "", "infer-loss", "InferLoss")

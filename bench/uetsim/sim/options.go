@@ -169,6 +169,7 @@ func (o *options) check(f *flag.FlagSet) error {
 		cli.Range("-lines", o.lines, 1, 1<<20, "ports and connections"),
 		cli.Range("-workers", o.workers, 1, 1024, "goroutines"),
 		cli.Range("-slow", o.slow, 0, 1<<20, "uplinks"),
+		cli.Range("-ack-bytes", o.tuning.ack, 1, nodes[o.node].MaxAckBytes(), "bytes"),
 		o.tuning.check(),
 	)
 }

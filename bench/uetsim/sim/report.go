@@ -81,6 +81,11 @@ func (r *report) failed() (why []string) {
 	if r.Partial != "" {
 		why = append(why, "interrupted, results are partial: "+r.Partial)
 	}
+	if len(r.Runs) > 0 {
+		if err := r.o.traced.check(r.Runs); err != nil {
+			why = append(why, err.Error())
+		}
+	}
 	for _, n := range r.Runs {
 		for _, v := range n.Result.Violations {
 			why = append(why, n.Name+": "+v)

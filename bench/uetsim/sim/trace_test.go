@@ -49,6 +49,26 @@ func TestTrace(t *testing.T) {
 	require.Greater(t, len(actions), 2)
 }
 
+// Connections and hosts that no run has were traced in silence: no file, no word. A number that one of the runs has
+// is enough.
+func TestTraceOfWhatNoRunHas(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "run.csv")
+	for want, args := range map[string][]string{
+		"-trace-conns is 7, want 0 to 6 connections": {"-trace-conns", "0,7"},
+		"-trace-hosts is 8, want 0 to 7 hosts":       {"-trace-hosts", "8-20"},
+		"":                                           {"-trace-conns", "6-99", "-trace-hosts", "0-99"},
+	} {
+		status, out, errs := uetsim(append([]string{"-scenario", "incast", "-trace", file}, args...)...)
+		require.NotEmpty(t, out, "the results are there")
+		if want == "" {
+			require.Zero(t, status, errs)
+			continue
+		}
+		require.Equal(t, 1, status)
+		require.Contains(t, errs, want)
+	}
+}
+
 func TestTraceErrors(t *testing.T) {
 	dir := t.TempDir()
 	for _, flag := range []string{"-trace", "-pcap"} {

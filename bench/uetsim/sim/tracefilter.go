@@ -3,11 +3,13 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/uetcc/uetcc/bench/fabric"
+	"github.com/uetcc/uetcc/bench/internal/cli"
 )
 
 // A traceFilter selects the connections of a trace: all, unless limited.
@@ -21,6 +23,15 @@ func (t *traceFilter) passes(s *fabric.ContextState) bool {
 	return t.conns.has(s.Conn) && (t.hosts.has(s.Src) || t.hosts.has(s.Dst))
 }
 
+// check refuses what no run has. Only the runs tell how many connections there are.
+func (t *traceFilter) check(runs []namedRun) error {
+	var conns, hosts int
+	for _, r := range runs {
+		conns, hosts = max(conns, r.Result.Parameters.Connections), max(hosts, r.Result.Parameters.Nodes)
+	}
+	return cmp.Or(t.conns.check("-trace-conns", conns, "connections"), t.hosts.check("-trace-hosts", hosts, "hosts"))
+}
+
 // ranges are numbers in a flag's form, such as 0-7,12; none are all.
 type ranges [][2]uint32
 
@@ -31,6 +42,16 @@ func (r ranges) has(n uint32) bool {
 		}
 	}
 	return len(r) == 0
+}
+
+// check refuses a number, or a range, that begins behind the last of n.
+func (r ranges) check(flag string, n int, unit string) error {
+	for _, x := range r {
+		if err := cli.Range(flag, int(x[0]), 0, n-1, unit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // String implements [flag.Value].

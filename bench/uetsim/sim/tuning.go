@@ -178,7 +178,6 @@ func (t *tuning) check() error {
 	}
 	return cmp.Or(
 		cli.Range("-trim-bytes", t.trimBytes, fabric.HeaderBytes, 32_768, "bytes"),
-		cli.Range("-ack-bytes", t.ack, 1, 1<<30, "bytes"),
 		cli.Range("-tiers", t.tiers, 2, 3, "tiers"),
 		cli.Range("-switch-latency", t.switchUs, 0, 1e6, "us"),
 		cli.Range("-reroute", t.rerouteUs, 0, 1e6, "us"),

@@ -118,7 +118,7 @@ func TestTuningFlags(t *testing.T) {
 		`invalid value "5x" for flag -queue: `:          {"-queue", "5x"},
 		"-ecn-min 2bdp, -ecn-max 1bdp: ":                {"-ecn-min", "2bdp", "-ecn-max", "1bdp"},
 		"-trim-bytes is 63, want 64 to 32768 bytes":     {"-trim-bytes", "63"},
-		"-ack-bytes 40000 bytes: fabric: ":              {"-ack-bytes", "40000", "-node", "endpoint"},
+		"-ack-bytes is 40000, want 1 to 32768 bytes":    {"-ack-bytes", "40000", "-node", "endpoint"},
 		"-tiers is 4, want 2 to 3 tiers":                {"-tiers", "4"},
 		"-switch-latency is -1, want 0 to 1e+06 us":     {"-switch-latency", "-1"},
 		"-nic-latency is 1e+07, want 0 to 1e+06 us":     {"-nic-latency", "1e7"},
