@@ -100,7 +100,7 @@ func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) er
 		p.stalls = 0
 	}
 	if p.is(flagUnproven) { // for the PDCID named, as a request would
-		rec.life.shown(p)
+		rec.life.shown(now, p)
 	}
 	if p.peerID == 0 {
 		rec.life.learn(p, h.SPDCID)

@@ -196,7 +196,7 @@ func (w *answers) putControl(p *PDC, buf []byte, out *Out, ctl pds.CtlType, payl
 // transmitControl sends one of the due control packets.
 func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	p := &m.pdc[m.sched.ctl.head]
-	if !p.sendsControl() {
+	if !p.sendsControl() || !m.reply.mayTell(p) { // what may not go waits for a proof, see shown
 		p.flags &^= flagOnControl
 		m.sched.ctl.head = p.nextCtl
 		return false
@@ -204,9 +204,6 @@ func (m *Manager) transmitControl(now int64, buf []byte, out *Out) bool {
 	bit := p.ctl & -p.ctl
 	p.ctl &^= bit
 	p.asked |= bit & ctlOptional
-	if !m.reply.mayTell(p) {
-		return false
-	}
 	out.to(p, true)
 	switch bit {
 	case ctlQuestion:

@@ -21,7 +21,7 @@ func established(t testing.TB, c pairConfig) *pair {
 	g.b.take()
 	g.b.got = nil
 	for h := range g.b.m.table.All() { // nor does b doubt that a receives
-		g.b.m.life.shown(g.b.m.get(h))
+		g.b.m.life.shown(g.now, g.b.m.get(h))
 	}
 	return g
 }

@@ -261,7 +261,7 @@ func (m *Manager) context(now int64, b *inbound, out []byte, r *Result) (*PDC, e
 		p.begun(b)
 	}
 	if p.is(flagUnproven) {
-		m.life.shown(p)
+		m.life.shown(now, p)
 	}
 	if p.peerID == 0 {
 		// A packet of an earlier PDC with the same id must not name the peer.
@@ -308,7 +308,7 @@ func (m *Manager) contextSYN(now int64, b *inbound, out []byte, r *Result) (*PDC
 		return nil, ErrStart
 	}
 	if p.begun(b); p.is(flagUnproven) && m.p.c.Start == StartRandom1RTT {
-		m.life.shown(p) // nobody else knows the Start_PSN
+		m.life.shown(now, p) // nobody else knows the Start_PSN
 	}
 	if p.is(flagUnproven) {
 		n := uint8(tellsPerRequest)
@@ -330,11 +330,18 @@ func (p *PDC) begun(b *inbound) {
 }
 
 // shown notes the proof that the peer of p receives.
-func (l *life) shown(p *PDC) {
+func (l *life) shown(now int64, p *PDC) {
 	p.flags &^= flagUnproven
 	l.table.proves(p.handle)
+	ctl := p.ctl
 	if p.tx.Unsent() != 0 {
 		l.sched.wake(p)
+		if credit, _ := l.sched.lacks(now, p); credit { // requests before were not for p, which did not wait for credit alone
+			ctl |= ctlCreditReq
+		}
+	}
+	if ctl != 0 {
+		l.sched.control(p, ctl)
 	}
 }
 
