@@ -11,6 +11,7 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/internal/fifo"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
@@ -158,6 +159,7 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, table: m.table, stats: &m.stats, sched: &m.sched,
 		timer: &m.timer, reply: &m.reply, start: &m.start, source: &m.source, target: &m.target, rudi: &m.rudi,
 		algof: c.Algorithm, awaits: c.Awaited, cccID: make([]uint8, contexts+1), paths: newKnownPaths(ids, hasher),
+		bound: slab.Make[list.List[uint16]](contexts + 1), binds: list.Make[uint16](ids),
 		waiting: [2]fifo.Queue[waiter]{fifo.Make[waiter](c.Waiting), fifo.Make[waiter](c.Waiting)}, most: c.Waiting, spare: c.Spare,
 	}
 	m.recovery = recovery{

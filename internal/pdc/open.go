@@ -175,6 +175,7 @@ func (l *life) bind(now int64, p *PDC) error {
 		return err
 	}
 	p.cc = c
+	l.binds.Push(&l.bound[c.Index()], p.slot())
 	if opened && l.algof != nil {
 		_ = l.cc.SetAlgorithm(c, now, l.algof(k)) // the configuration has no algorithm with TFC
 	}
@@ -184,6 +185,7 @@ func (l *life) bind(now int64, p *PDC) error {
 // unbind takes p out of congestion control, with all packets in flight.
 func (l *life) unbind(now int64, p *PDC) {
 	l.sched.unparkAll(p.cc) // p may wait with its context, which its slot is to leave
+	l.binds.Remove(&l.bound[p.cc.Index()], p.slot())
 	freed, rtt := l.cc.Unbind(ccc.Handle(p.handle), now)
 	if freed != 0 {
 		l.paths.keep(p, rtt)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/fifo"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -158,8 +159,10 @@ type life struct {
 	rudi   *rudiTable
 
 	algof   func(ccc.Key) ccc.Algorithm
-	awaits  func(Handle) bool // ManagerConfig.Awaited
-	cccID   []uint8           // by context: the ccc_id known to the peer
+	awaits  func(Handle) bool   // ManagerConfig.Awaited
+	cccID   []uint8             // by context: the ccc_id known to the peer
+	bound   []list.List[uint16] // by context: the PDCs, by slot
+	binds   list.Links[uint16]  // of bound
 	paths   knownPaths
 	waiting [2]fifo.Queue[waiter] // for the general pool, and for the reserved pool
 
