@@ -125,20 +125,49 @@ func (t *Target) offer(i uint32) {
 //
 // MPI and libfabric have a few values: the exact tag, any source, any tag, and both.
 type tagIndex struct {
+	chains
 	ignore [tagClasses]uint64
 	posted [tagClasses + 1]uint32 // buffers of each class, the last of them those without one
-	finder finder                 // key -> slot of chains
+}
+
+// chains are lists of slots that a key finds, the oldest first.
+type chains struct {
+	finder finder // key -> slot of lists
 	slots  slots
-	chains []list.List[uint32] // buffers by slot + 1, the oldest first
+	lists  []list.List[uint32] // by slot + 1
 	links  list.Links[uint32]
 }
 
-// first is the oldest buffer of a chain, 0 for none.
-func (x *tagIndex) first(k pair) uint32 {
+// newChains makes room for n slots, and as many chains.
+func newChains(n int, seed uint64) chains {
+	return chains{newFinder(n, seed), newSlots(n), make([]list.List[uint32], n), list.Make[uint32](n)}
+}
+
+// first is the oldest of a chain, 0 for none.
+func (x *chains) first(k pair) uint32 {
 	if c, ok := x.finder.find(k); ok {
-		return x.chains[c].Head
+		return x.lists[c].Head
 	}
 	return 0
+}
+
+// of returns the chain of a key, a new one if need be.
+func (x *chains) of(k pair) *list.List[uint32] {
+	c, ok := x.finder.find(k)
+	if !ok {
+		c, _ = x.slots.take()
+		x.finder.insert(k, c)
+	}
+	return &x.lists[c]
+}
+
+// remove takes at out of a chain, and forgets an empty chain.
+func (x *chains) remove(k pair, at uint32) {
+	c, _ := x.finder.find(k)
+	if x.links.Remove(&x.lists[c], at); x.lists[c].Head == 0 {
+		x.finder.remove(k)
+		x.slots.release(c)
+	}
 }
 
 const (
@@ -176,29 +205,19 @@ func (t *Target) addTag(i uint32) {
 	x, b := &t.tags, &t.receives[i]
 	b.class = x.classOf(b.Ignore)
 	x.posted[b.class]++
-	k := x.key(b.entry, b.class, b.Match)
-	c, ok := x.finder.find(k)
-	if !ok {
-		c, _ = x.slots.take() // there are as many as buffers
-		x.finder.insert(k, c)
-	}
-	at := x.chains[c].Tail
+	chain := x.of(x.key(b.entry, b.class, b.Match))
+	at := chain.Tail
 	for at != 0 && b.before(&t.receives[at-1]) {
 		at = x.links.Prev(at)
 	}
-	x.links.Insert(&x.chains[c], at, i+1)
+	x.links.Insert(chain, at, i+1)
 }
 
 // removeTag takes buffer i out of the tag's chain.
 func (t *Target) removeTag(i uint32) {
 	x, b := &t.tags, &t.receives[i]
-	k := x.key(b.entry, b.class, b.Match)
 	x.posted[b.class]--
-	c, _ := x.finder.find(k)
-	if x.links.Remove(&x.chains[c], i+1); x.chains[c].Head == 0 {
-		x.finder.remove(k)
-		x.slots.release(c)
-	}
+	x.remove(x.key(b.entry, b.class, b.Match), i+1)
 }
 
 // matchTag returns the oldest buffer of a queue matching a tag.
