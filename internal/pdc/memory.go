@@ -123,7 +123,8 @@ type memory struct {
 
 	shortage []shortage // by PDC
 	freeRow  uint32
-	closing  int      // reserved for CLOSE_CMDs: no PDC is kept from ending by want of memory
+	closing  int      // a part of chunk that is reserved, see has
+	kept     int      // chunks that the packet in hand has to leave free
 	free     []uint32 // chunks, a stack: the last used is the next, as the lines may be near
 
 	responses responseStore
@@ -174,14 +175,14 @@ func newMemory(c memoryConfig) (*memory, error) {
 		return nil, err
 	}
 	closing := c.Chunks/16 + 1
-	chunks := c.Chunks + closing
+	chunks := c.Chunks + 3*closing
 	m := &memory{
-		closing: closing,
-		row:     slab.Make[row](chunks + 1), // every row in use has a chunk
-		chunk:   slab.Make[chunk](chunks + 1),
-		rtxAt:   slab.Make[int64](c.pdcs + 1),
-		askAt:   slab.Make[int64](c.pdcs + 1),
-		trip:    slab.Make[trip](c.pdcs + 1),
+		closing: closing, kept: 3 * closing,
+		row:   slab.Make[row](chunks + 1), // every row in use has a chunk
+		chunk: slab.Make[chunk](chunks + 1),
+		rtxAt: slab.Make[int64](c.pdcs + 1),
+		askAt: slab.Make[int64](c.pdcs + 1),
+		trip:  slab.Make[trip](c.pdcs + 1),
 
 		shortage: slab.Make[shortage](c.pdcs + 1),
 	}
@@ -217,11 +218,25 @@ func (m *memory) takeRow() uint32 {
 func (m *memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
 
 // freeChunks is the number of chunks free for any use.
-func (m *memory) freeChunks() int { return max(len(m.free)-m.closing, 0) }
+func (m *memory) freeChunks() int { return max(len(m.free)-3*m.closing, 0) }
 
-// has reports whether there is a chunk for packets of a kind.
+// keep returns how many chunks packets like q leave free: requests for data some, and what brings data more. What the
+// peer refuses until the peer's reads have got their data would keep that data back, and the reads here, for ever.
+func (m *memory) keep(q *Packet) int {
+	switch {
+	case q.Next.IsResponse():
+		return m.closing
+	case q.Asks:
+		return 2 * m.closing
+	}
+	return 3 * m.closing
+}
+
+// has reports whether there is a chunk for packets of a kind. No PDC is kept from ending by want of memory: CLOSE_CMDs
+// have the last.
 func (m *memory) has(k kind) bool {
-	return len(m.free) > m.closing || k.control() && k.ctl() == pds.CtlCloseCmd && len(m.free) > 0
+	n := len(m.free)
+	return n > m.kept || k.control() && (n > 2*m.closing || k.ctl() == pds.CtlCloseCmd && n > 0)
 }
 
 // takeChunk returns a chunk; one must be free.
