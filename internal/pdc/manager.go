@@ -45,7 +45,7 @@ type ManagerConfig struct {
 	Awaited func(Handle) bool
 
 	Waiting int    // most messages waiting for a PDC of each pool, up to 65,535 (default 64)
-	RUDI    int    // most RUDI packets outstanding, up to 65,535 (default 256)
+	RUDI    int    // most RUDI packets outstanding, up to 65,535 (default 1024), see places of rudiTable
 	Seed    uint64 // of Start_PSNs and probe values, without revealing the seed (default: drawn from crypto/rand)
 	Now     int64  // the first time, ns
 }
@@ -60,7 +60,7 @@ func (c *ManagerConfig) fill() error {
 	return cmp.Or(
 		check.Range(ErrConfig, "Spare", c.Spare, 0, contexts-1),
 		fill("Waiting", &c.Waiting, 64, 65535),
-		fill("RUDI", &c.RUDI, 256, 65535),
+		fill("RUDI", &c.RUDI, 1024, 65535),
 	)
 }
 
