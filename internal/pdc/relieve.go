@@ -214,18 +214,14 @@ func (l *life) mayBind(now int64, k *ccc.Key) bool {
 }
 
 // ensureBound binds a target PDC before a first packet. False if no context of congestion
-// control is free, nor can be taken. A look put off by the pause is made up for by the next
-// Tick, since nothing else may happen.
+// control is free, nor can be taken. The Tick after the pause looks again, since nothing else may happen.
 func (l *life) ensureBound(now int64, p *PDC) bool {
-	if p.cc != 0 || l.bind(now, p) == nil {
+	if p.cc != 0 || l.bind(now, p) == nil || l.takeContext(now) && l.bind(now, p) == nil {
 		return true
 	}
-	if pausing(now, l.spareAt) {
-		l.deferred = true
-		l.arm(now)
-		return false
-	}
-	return l.takeContext(now) && l.bind(now, p) == nil
+	l.deferred = true
+	l.arm(now)
+	return false
 }
 
 // takeContext frees the context of a PDC opened by a peer and with nothing to send; new data
