@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/pds"
 	"github.com/uetcc/uetcc/ses"
@@ -748,8 +749,7 @@ func TestDeferredSendIsTheWalks(t *testing.T) {
 	for _, s := range waits {
 		tg.ClosePeer(s.peer, nil)
 	}
-	require.Zero(t, tg.deferred.finder.used, "nothing is left behind")
-	require.Zero(t, tg.deferred.slots.live)
+	require.Equal(t, make([]list.List[uint32], len(tg.deferred)), tg.deferred, "nothing is left behind")
 }
 
 // What a buffer for one tag, or for all, looks at does not grow with the number of deferred sends. Before, each buffer

@@ -3,6 +3,7 @@
 package msg
 
 import (
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -264,8 +265,7 @@ func (t *Target) postpone(r *ses.Request, a *Arrival, p *plan) bool {
 		common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry, came: t.came,
 	})
 	t.waits.Push(&t.entries[p.entry].deferred, i+1)
-	chain := t.deferred.of(t.pendings[i].key())
-	t.deferred.links.Push(chain, i+1)
+	t.alike.Push(t.deferredOf(t.pendings[i].key()), i+1)
 	return true
 }
 
@@ -273,7 +273,21 @@ func (t *Target) postpone(r *ses.Request, a *Arrival, p *plan) bool {
 func (t *Target) endWait(i uint32) {
 	d := &t.pendings[i]
 	t.waits.Remove(&t.entries[d.entry].deferred, i+1)
-	t.deferred.remove(d.key(), i+1)
+	t.alike.Remove(t.deferredOf(d.key()), i+1)
+}
+
+// deferredOf returns the deferred sends without a buffer whose key has the hash of k.
+func (t *Target) deferredOf(k pair) *list.List[uint32] {
+	return &t.deferred[t.messages.hash(k)&uint32(len(t.deferred)-1)]
+}
+
+// oldestOf returns the oldest deferred send with a key, by slot + 1, or 0.
+func (t *Target) oldestOf(k pair) uint32 {
+	at := t.deferredOf(k).Head
+	for at != 0 && t.pendings[at-1].key() != k {
+		at = t.alike.Next(at)
+	}
+	return at
 }
 
 // isTagged reports whether a deferred send fits the buffers for its tag alone.
@@ -309,7 +323,7 @@ func (t *Target) keep(i uint32) bool {
 // with the deferred sends of the queue one by one, as far as the first that fits.
 func (t *Target) oldestFor(b *receive) uint32 {
 	if b.Ignore == 0 {
-		tagged, other := t.deferred.first(taggedKey(b.entry, b.Match)), t.deferred.first(untaggedKey(b.entry))
+		tagged, other := t.oldestOf(taggedKey(b.entry, b.Match)), t.oldestOf(untaggedKey(b.entry))
 		if tagged == 0 || other != 0 && int32(t.pendings[other-1].came-t.pendings[tagged-1].came) < 0 {
 			return other
 		}

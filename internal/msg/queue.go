@@ -134,49 +134,20 @@ func (t *Target) offer(i uint32) {
 //
 // MPI and libfabric have a few values: the exact tag, any source, any tag, and both.
 type tagIndex struct {
-	chains
 	ignore [tagClasses]uint64
 	posted [tagClasses + 1]uint32 // buffers of each class, the last of them those without one
-}
-
-// chains are lists of slots that a key finds, the oldest first.
-type chains struct {
-	finder finder // key -> slot of lists
+	finder finder                 // key -> slot of chains
 	slots  slots
-	lists  []list.List[uint32] // by slot + 1
+	chains []list.List[uint32] // buffers by slot + 1, the oldest first
 	links  list.Links[uint32]
 }
 
-// newChains makes room for n slots, and as many chains.
-func newChains(n int, seed uint64) chains {
-	return chains{newFinder(n, seed), newSlots(n), make([]list.List[uint32], n), list.Make[uint32](n)}
-}
-
-// first is the oldest of a chain, 0 for none.
-func (x *chains) first(k pair) uint32 {
+// first is the oldest buffer of a chain, 0 for none.
+func (x *tagIndex) first(k pair) uint32 {
 	if c, ok := x.finder.find(k); ok {
-		return x.lists[c].Head
+		return x.chains[c].Head
 	}
 	return 0
-}
-
-// of returns the chain of a key, a new one if need be.
-func (x *chains) of(k pair) *list.List[uint32] {
-	c, ok := x.finder.find(k)
-	if !ok {
-		c, _ = x.slots.take()
-		x.finder.insert(k, c)
-	}
-	return &x.lists[c]
-}
-
-// remove takes at out of a chain, and forgets an empty chain.
-func (x *chains) remove(k pair, at uint32) {
-	c, _ := x.finder.find(k)
-	if x.links.Remove(&x.lists[c], at); x.lists[c].Head == 0 {
-		x.finder.remove(k)
-		x.slots.release(c)
-	}
 }
 
 const (
@@ -214,15 +185,26 @@ func (t *Target) addTag(i uint32) {
 	x, b := &t.tags, &t.receives[i]
 	b.class = x.classOf(b.Ignore)
 	x.posted[b.class]++
-	chain := x.of(x.key(b.entry, b.class, b.Match))
+	k := x.key(b.entry, b.class, b.Match)
+	c, ok := x.finder.find(k)
+	if !ok {
+		c, _ = x.slots.take() // there are as many as buffers
+		x.finder.insert(k, c)
+	}
+	chain := &x.chains[c]
 	x.links.Insert(chain, t.behind(b, x.links, chain), i+1)
 }
 
 // removeTag takes buffer i out of the tag's chain.
 func (t *Target) removeTag(i uint32) {
 	x, b := &t.tags, &t.receives[i]
+	k := x.key(b.entry, b.class, b.Match)
 	x.posted[b.class]--
-	x.remove(x.key(b.entry, b.class, b.Match), i+1)
+	c, _ := x.finder.find(k)
+	if x.links.Remove(&x.chains[c], i+1); x.chains[c].Head == 0 {
+		x.finder.remove(k)
+		x.slots.release(c)
+	}
 }
 
 // matchTag returns the oldest buffer of a queue matching a tag.

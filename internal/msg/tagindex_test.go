@@ -170,7 +170,7 @@ func TestMatchingIsTheWalk(t *testing.T) {
 				require.Zero(t, x.finder.used, "nothing is left behind")
 				require.Zero(t, x.slots.live)
 				require.Zero(t, x.posted)
-				for _, l := range x.lists {
+				for _, l := range x.chains {
 					require.Zero(t, l)
 				}
 			}

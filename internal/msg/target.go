@@ -60,10 +60,11 @@ type Target struct {
 	pendSlots slots
 	pendings  []pending
 	pends     peerLists
-	came      uint32             // deferred sends so far
-	deferred  chains             // see pending.key
-	due       list.List[uint32]  // by slot + 1
-	waits     list.Links[uint32] // of due, and of entry.deferred
+	came      uint32              // deferred sends so far
+	deferred  []list.List[uint32] // by a hash of pending.key: by slot + 1, the oldest first
+	alike     list.Links[uint32]  // of deferred
+	due       list.List[uint32]   // by slot + 1
+	waits     list.Links[uint32]  // of due, and of entry.deferred
 }
 
 // NewTarget returns a target without processes. Errors wrap [ses.ErrConfig].
@@ -91,12 +92,15 @@ func NewTarget(c ses.TargetConfig) (*Target, error) {
 		entries:   slab.Make[entry](c.Processes * c.Indices),
 		keys:      newFinder(c.Regions, c.Seed), regionSlots: newSlots(c.Regions), regions: slab.Make[region](c.Regions),
 		recvSlots: newSlots(c.Receives), receives: slab.Make[receive](c.Receives), queued: list.Make[uint32](c.Receives),
-		tags:     tagIndex{chains: newChains(c.Receives, c.Seed)},
+		tags: tagIndex{
+			finder: newFinder(c.Receives, c.Seed), slots: newSlots(c.Receives),
+			chains: make([]list.List[uint32], c.Receives), links: list.Make[uint32](c.Receives),
+		},
 		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages),
 		records: slab.Make[Record](max(c.Messages, 1)), recent: make([]uint16, buckets(c.Messages)),
 		listed: newPeerLists(c.Messages), epoch: 1, grants: slab.Make[grant](min(buckets(c.Regions), maxGrants)),
 		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: newPeerLists(c.Pending),
-		deferred: newChains(c.Pending, c.Seed), waits: list.Make[uint32](c.Pending),
+		deferred: make([]list.List[uint32], buckets(c.Pending)), alike: list.Make[uint32](c.Pending), waits: list.Make[uint32](c.Pending),
 	}, nil
 }
 

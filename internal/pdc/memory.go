@@ -123,7 +123,8 @@ type memory struct {
 
 	shortage []shortage // by PDC
 	freeRow  uint32
-	closing  int      // a part of chunk that is reserved, see has
+	closing  int      // reserved for CLOSE_CMDs: no PDC is kept from ending by want of memory
+	spare    int      // reserved, see keep
 	kept     int      // chunks that the packet in hand has to leave free
 	free     []uint32 // chunks, a stack: the last used is the next, as the lines may be near
 
@@ -175,9 +176,10 @@ func newMemory(c memoryConfig) (*memory, error) {
 		return nil, err
 	}
 	closing := c.Chunks/16 + 1
-	chunks := c.Chunks + 3*closing
+	spare := c.Chunks/64 + 1
+	chunks := c.Chunks + closing + 2*spare
 	m := &memory{
-		closing: closing, kept: 3 * closing,
+		closing: closing, spare: spare, kept: closing + 2*spare,
 		row:   slab.Make[row](chunks + 1), // every row in use has a chunk
 		chunk: slab.Make[chunk](chunks + 1),
 		rtxAt: slab.Make[int64](c.pdcs + 1),
@@ -218,7 +220,7 @@ func (m *memory) takeRow() uint32 {
 func (m *memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
 
 // freeChunks is the number of chunks free for any use.
-func (m *memory) freeChunks() int { return max(len(m.free)-3*m.closing, 0) }
+func (m *memory) freeChunks() int { return max(len(m.free)-m.closing-2*m.spare, 0) }
 
 // keep returns how many chunks packets like q leave free: requests for data some, and what brings data more. What the
 // peer refuses until the peer's reads have got their data would keep that data back, and the reads here, for ever.
@@ -227,16 +229,15 @@ func (m *memory) keep(q *Packet) int {
 	case q.Next.IsResponse():
 		return m.closing
 	case q.Asks:
-		return 2 * m.closing
+		return m.closing + m.spare
 	}
-	return 3 * m.closing
+	return m.closing + 2*m.spare
 }
 
-// has reports whether there is a chunk for packets of a kind. No PDC is kept from ending by want of memory: CLOSE_CMDs
-// have the last.
+// has reports whether there is a chunk for packets of a kind.
 func (m *memory) has(k kind) bool {
 	n := len(m.free)
-	return n > m.kept || k.control() && (n > 2*m.closing || k.ctl() == pds.CtlCloseCmd && n > 0)
+	return n > m.kept || k.control() && (n > m.closing+m.spare || k.ctl() == pds.CtlCloseCmd && n > 0)
 }
 
 // takeChunk returns a chunk; one must be free.

@@ -33,9 +33,18 @@ type rudiPacket struct {
 	queued bool // waits to be sent
 	sent   bool // at least once
 	away   bool // counts in rudiTable.away
-	vain   bool // has timed out, with no response of its peer meanwhile; counts in rudiTable.vain
-	known  bool // not in vain, and its peer had answered when the packet was submitted; counts in rudiTable.known
+	class  rudiClass
 }
+
+// A rudiClass says whose packets a packet shares places with.
+type rudiClass uint8
+
+const (
+	rudiUnknown rudiClass = iota
+	rudiKnown             // the peer had answered when the packet was submitted
+	rudiVain              // has timed out, with no response of its peer meanwhile
+	rudiClasses
+)
 
 // rudiTable holds the RUDI packets. A pkt_id is the place and a counter above: unique
 // among the outstanding packets and not repeated for long.
@@ -46,8 +55,7 @@ type rudiTable struct {
 	free    uint16 // place + 1
 	places  int    // for packets that are not in vain
 	live    int
-	vain    int
-	known   int
+	of      [rudiClasses]int  // of them
 	queued  list.List[uint16] // to be sent, by place + 1
 	links   list.Links[uint16]
 	away    int   // packets sent that wait for their response, but for those to a peer that does not answer
@@ -68,15 +76,15 @@ type rudiPeer struct {
 // rudiPeers is how many places there are, a power of two: with few a live peer shares one with a dead one too often.
 const rudiPeers = 1024
 
-// rudiVain is how many places packets in vain have for themselves, as far as rudiShared are left: dead peers are silent for
-// 64 time-outs.
+// rudiSilent is how many places packets in vain have for themselves, as far as rudiShared are left: dead peers are silent
+// for 64 time-outs.
 const (
 	rudiShared = 256
-	rudiVain   = 768
+	rudiSilent = 768
 )
 
 func (t *rudiTable) init(n int, start uint32) {
-	t.pkt, t.links, t.places = make([]rudiPacket, n), list.Make[uint16](n), max(min(n, rudiShared), n-rudiVain)
+	t.pkt, t.links, t.places = make([]rudiPacket, n), list.Make[uint16](n), max(min(n, rudiShared), n-rudiSilent)
 	t.shift = uint(bits.Len(uint(n - 1)))
 	t.peers = make([]rudiPeer, rudiPeers)
 	t.count, t.nextDue, t.most = start, never, t.places
@@ -97,7 +105,7 @@ func (t *rudiTable) find(id uint32) *rudiPacket {
 
 func (t *rudiTable) drop(p *rudiPacket) {
 	t.back(p)
-	t.standing(p, false, false)
+	t.of[p.class]--
 	h := t.place(p.peer)
 	if h.live--; h.silent == p.peer {
 		h.silent = Addr{}
@@ -118,25 +126,17 @@ func (t *rudiTable) queue(p *rudiPacket, at int64) {
 	t.links.Push(&t.queued, t.entry(p))
 }
 
-// standing sets whether a packet is in vain, or to a known peer.
-func (t *rudiTable) standing(p *rudiPacket, vain, known bool) {
-	if p.vain {
-		t.vain--
-	}
-	if p.known {
-		t.known--
-	}
-	if p.vain, p.known = vain, known; vain {
-		t.vain++
+// classify moves a packet to a class.
+func (t *rudiTable) classify(p *rudiPacket, c rudiClass) {
+	t.of[p.class]--
+	t.of[c]++
+	if p.class = c; c == rudiVain {
 		t.place(p.peer).silent = p.peer
-	}
-	if known {
-		t.known++
 	}
 }
 
 // taken is how many of the places are taken: packets in vain have others, as far as those go.
-func (t *rudiTable) taken() int { return t.live - min(t.vain, len(t.pkt)-t.places) }
+func (t *rudiTable) taken() int { return t.live - min(t.of[rudiVain], len(t.pkt)-t.places) }
 
 // back notes that a packet is on its way no more.
 func (t *rudiTable) back(p *rudiPacket) {
@@ -196,7 +196,10 @@ func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uin
 	}
 	t.place(peer).live++
 	t.live++
-	t.standing(p, false, t.hasHeard(peer, now-m.p.longestRTO()))
+	if t.hasHeard(peer, now-m.p.longestRTO()) {
+		p.class = rudiKnown
+	}
+	t.of[p.class]++
 	t.queue(p, now)
 	m.wakeRUDI()
 	return p.id, nil
@@ -213,11 +216,11 @@ func (m *Manager) HogsRUDI(now int64, peer Addr) bool {
 	case taken >= n || h.silent == peer:
 		return true
 	case t.hasHeard(peer, now-m.p.longestRTO()):
-		return h.live > 0 && t.known >= n-n/8
+		return h.live > 0 && t.of[rudiKnown] >= n-n/8
 	case h.live > 0:
-		return taken-t.known >= max(n/2, 1)
+		return taken-t.of[rudiKnown] >= max(n/2, 1)
 	}
-	return taken-t.known >= max(n-n/4, 1)
+	return taken-t.of[rudiKnown] >= max(n-n/4, 1)
 }
 
 // transmitRUDI sends a queued RUDI packet.
@@ -246,7 +249,7 @@ func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 	}
 	*out = Out{Handle: p.handle, Peer: p.peer, Local: p.local, Size: int64(p.size), Retx: p.sent}
 	out.Header = len(h.AppendTo(buf[:0]))
-	if p.away = !p.vain && t.place(p.peer).silent != p.peer; p.away {
+	if p.away = p.class != rudiVain && t.place(p.peer).silent != p.peer; p.away {
 		t.away++
 	}
 	p.sent, p.queued = true, false
@@ -304,9 +307,10 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			t.drop(p)
 			continue
 		}
-		vain := !t.hasHeard(p.peer, p.dueAt-m.timeout(p))
-		if t.standing(p, vain, p.known && !vain); !vain {
-			t.lost()
+		if !t.hasHeard(p.peer, p.dueAt-m.timeout(p)) {
+			t.classify(p, rudiVain)
+		} else if t.lost(); p.class == rudiVain {
+			t.classify(p, rudiUnknown)
 		}
 		t.back(p)
 		p.rtos = min(p.rtos+1, rtosEver)
@@ -387,7 +391,9 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 		m.show(now, p.local, p.peer)
 	}
 	m.rudi.back(p)
-	m.rudi.standing(p, false, p.known)
+	if p.class == rudiVain {
+		m.rudi.classify(p, rudiUnknown)
+	}
 	p.nacks++
 	p.rtos = uint8(min(int(p.rtos), max(m.p.maxRTOs-1, 0))) // the peer answers, maybe later than the last time-out
 	if n.Code.IsTrimmed() {
