@@ -159,8 +159,10 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, ctxs: c.Contexts, table: m.table, stats: &m.stats, sched: &m.sched,
 		timer: &m.timer, reply: &m.reply, start: &m.start, source: &m.source, target: &m.target, rudi: &m.rudi,
 		algof: c.Algorithm, awaits: c.Awaited, cccID: make([]uint8, contexts+1), paths: newKnownPaths(ids, hasher),
-		bound: slab.Make[list.List[uint16]](contexts + 1), binds: list.Make[uint16](ids),
 		waiting: [2]fifo.Queue[waiter]{fifo.Make[waiter](c.Waiting), fifo.Make[waiter](c.Waiting)}, most: c.Waiting, spare: c.Spare,
+	}
+	if q := m.cc.Params(); q.RCCC().MaxCredit() != 0 || q.TFC() != nil {
+		m.life.bound, m.life.binds = slab.Make[list.List[uint16]](contexts+1), list.Make[uint16](ids)
 	}
 	m.recovery = recovery{
 		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, stats: &m.stats,
