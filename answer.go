@@ -209,7 +209,7 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 		case err == pdc.ErrWindowFull:
 			return
 		case err == pdc.ErrNoMemory:
-			s.starve(f)
+			s.starve(f, starvedAnswers)
 			return
 		case n == 0:
 			s.answers.pop(&f.answers)

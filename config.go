@@ -78,8 +78,9 @@ type Config struct {
 	Memory  pdc.MemoryConfig
 	Waiting int // most messages waiting for a PDC of each pool, up to 65,535 (default 64)
 
-	// RUDI is the most RUDI packets outstanding, up to 65,535 (default 256). Fewer are on their way where many are
-	// lost, and to one peer: at most 7 of 8, and 3 of 4 before the peer answers.
+	// RUDI is the most RUDI packets outstanding, up to 65,535 (default 1024). Beyond the first 256, up to 768 are for
+	// packets that have timed out and whose peer is silent. Of the rest peers that answer have at most 7 of 8, all others
+	// 3 of 4, and one of those half. Fewer are on their way where many are lost.
 	RUDI int
 
 	// Contexts is the most congestion control contexts for messages, one for each peer and traffic

@@ -62,16 +62,17 @@ type source struct {
 	asking      []asking  // by PDCID
 	unanswered  []asked   // by the slot of a message, see asks
 	key         pdc.InitiatorKey
-	overhead    int64              // nominal size of a packet without semantic header and payload
-	submitAhead int16              // see submitLow
-	queued      list.Links[uint16] // messages, by entry: in flow.messages or unsent
-	unsent      list.List[uint16]  // datagrams
-	starving    list.Links[uint16] // by PDCID, in starved
-	starved     list.List[uint16]  // flows waiting for the manager's memory
-	retries     *timerwheel.Wheel  // messages to be sent again later
-	hand        hand               // ends messages without progress
-	answers     answers            // reads and atomics being answered
-	events      completions        // for Poll
+	overhead    int64                // nominal size of a packet without semantic header and payload
+	submitAhead int16                // see submitLow
+	queued      list.Links[uint16]   // messages, by entry: in flow.messages or unsent
+	unsent      list.List[uint16]    // datagrams
+	starving    list.Links[uint16]   // by PDCID, in starved
+	starved     [3]list.List[uint16] // flows waiting for the manager's memory
+	starves     int                  // in starved
+	retries     *timerwheel.Wheel    // messages to be sent again later
+	hand        hand                 // ends messages without progress
+	answers     answers              // reads and atomics being answered
+	events      completions          // for Poll
 	pause       pause
 	want        [16]pdc.Addr       // see wanting
 	fetching    list.Links[uint16] // in flow.fetches

@@ -187,7 +187,7 @@ func alike(in, reply []Datagram, messages bool, acks *[ccc.RunMax]*view.AckCC) (
 // one tells of a failure, nor end errands.
 func (e *Endpoint) nothingWaits(now int64, in *Datagram) bool {
 	id := int(binary.BigEndian.Uint16(in.Packet[10:]))
-	if id >= len(e.flows) || e.grantsDue(now) || e.source.errands != 0 || e.pds.HasEvents() || e.source.starved.Head != 0 {
+	if id >= len(e.flows) || e.grantsDue(now) || e.source.errands != 0 || e.pds.HasEvents() || e.source.starves != 0 {
 		return false
 	}
 	return e.source.leads[id].ahead == 0 && !e.flows[id].waiting() && e.idle()
@@ -235,7 +235,7 @@ func settled(p *pdc.PDC, reply *Datagram, r *Received) {
 func (e *Endpoint) offer(now int64, a *acked, out []Datagram, most int) (y *msg.Middle, n int) {
 	x, id := e.pds.Fast().Run(), int(a.header().DPDCID())
 	x.Let(0, 0)
-	if id >= len(e.source.leads) || e.grantsDue(now) || e.pds.HasEvents() || e.source.starved.Head != 0 {
+	if id >= len(e.source.leads) || e.grantsDue(now) || e.pds.HasEvents() || e.source.starves != 0 {
 		return nil, 0
 	}
 	l := &e.source.leads[id]

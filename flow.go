@@ -29,7 +29,7 @@ type flow struct {
 	messages list.List[uint16] // by entry, linked in source.queued
 	answers  chain
 	pdc      pdc.Handle
-	waits    bool        // it is in source.starved
+	waits    uint8       // it is in source.starved, at the place waits-1; 0: in none
 	short    bool        // the peer has refused a write or send, see source.isStuck
 	mtu      uint8       // of a peer that has said it, in units of 1024 bytes; 0: none has; and flowLate
 	sender   rccc.Handle // whose credit we schedule; 0: none
@@ -149,7 +149,11 @@ func (s *source) pump(now int64, f *flow) {
 		case pdc.ErrState, pdc.ErrUnknown: // an event is to come that fails them, with the cause
 			return
 		case pdc.ErrNoMemory:
-			s.starve(f)
+			if rec.flags&(msgAsks|msgErrand) != 0 {
+				s.starve(f, starvedAsks)
+			} else {
+				s.starve(f, starvedRest)
+			}
 			return
 		default:
 			if s.pds.HasEvents() {
@@ -189,7 +193,7 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 		rec.left = 0
 	}
 	p := s.packet()
-	p.AR = f.holds != 0
+	p.AR, p.Asks = f.holds != 0, rec.flags&(msgAsks|msgErrand) != 0
 	if rec.mode == ses.ModeRUDI {
 		n, p.Size = 1, uint16(pds.NominalSize(udpLen+pds.RUDILen+int(q.Header)+int(q.Length)))
 		if s.pds.HogsRUDI(now, rec.peer) {
@@ -248,25 +252,38 @@ func (s *source) failNext(now int64, rec *message, c pdc.Cause, n pds.NackCode) 
 	}
 }
 
+// Places in source.starved: what the manager has the last memory for goes first.
+const (
+	starvedAnswers = iota
+	starvedAsks
+	starvedRest
+)
+
 // starve has f wait for memory of the manager.
-func (s *source) starve(f *flow) {
-	if f.waits {
+func (s *source) starve(f *flow, place uint8) {
+	if f.waits != 0 && f.waits <= place+1 {
 		return
 	}
-	f.waits = true
-	s.starving.Push(&s.starved, uint16(f.pdc.ID()))
+	id := uint16(f.pdc.ID())
+	if s.starves++; f.waits != 0 {
+		s.starving.Remove(&s.starved[f.waits-1], id)
+		s.starves--
+	}
+	f.waits = place + 1
+	s.starving.Push(&s.starved[place], id)
 }
 
 // feed goes on with flows waiting for memory, in turn, while memory lasts.
 func (s *source) feed(now int64) {
-	for s.starved.Head != 0 && s.pds.FreeChunks() > 0 {
-		f := &s.flows[s.starved.Head]
-		s.starving.Remove(&s.starved, s.starved.Head)
-		f.waits = false
-		free := s.pds.FreeChunks()
-		s.pump(now, f)
-		if f.waits && s.pds.FreeChunks() == free {
-			return
+	for i := range s.starved {
+		for l := &s.starved[i]; l.Head != 0; {
+			f := &s.flows[l.Head]
+			s.starving.Remove(l, l.Head)
+			s.starves--
+			f.waits = 0
+			if s.pump(now, f); f.waits == uint8(i+1) {
+				break
+			}
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (s *source) drain(now int64) {
 			s.target.ClosePeer(uint64(ev.PDC), func(cookie uint64) { s.broken(cookie, &ev) })
 		}
 	}
-	if s.starved.Head != 0 {
+	if s.starves != 0 {
 		s.feed(now)
 	}
 }
@@ -90,7 +90,7 @@ func (s *source) wanting(peer pdc.Addr) *pdc.Addr { return &s.want[peer.Lo%uint6
 // behind a failed message. Flows waiting for memory get memory in turn, see feed.
 func (s *source) refill(now int64, h pdc.Handle) {
 	f := &s.flows[h.ID()]
-	if f.pdc == h && !f.waits && s.leads[h.ID()].ahead <= submitLow {
+	if f.pdc == h && (f.waits == 0 || f.answers.head != 0) && s.leads[h.ID()].ahead <= submitLow {
 		s.goOn(now, f)
 	}
 }

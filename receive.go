@@ -294,7 +294,7 @@ func (x *receiver) presented(in *Datagram) *pdc.In {
 //
 //uetcc:hot inlines
 func (s *source) followUp(now int64) {
-	if s.pds.HasEvents() || s.starved.Head != 0 {
+	if s.pds.HasEvents() || s.starves != 0 {
 		s.drain(now)
 	}
 }

@@ -252,3 +252,49 @@ func TestReadWithoutAnswerIsRefused(t *testing.T) {
 	}
 	require.Equal(t, 2, refused)
 }
+
+// Sends that the peer refuses, and that have all memory for packets, keep back neither the data that the peer reads nor
+// reads. Before, the data of the reads that the peer had to end first found no memory: reads took a minute, and sends failed.
+func TestRefusedSendsLeaveMemoryToReads(t *testing.T) {
+	const sends, length = 64, 40 * netMTU
+	n := newNetwork(t, 1, netFaults{}, 2, func(c *uetcc.Config) {
+		c.PDS, c.Memory.Chunks, c.Messages = pdc.Config{}, 8, 256
+		c.Target.Pending, c.Target.Receives, c.Target.Regions = 4, 256, 256
+	})
+	a, b := n.ends[0], n.ends[1]
+	for i := range uint64(sends) {
+		for _, end := range []*netEnd{a, b} {
+			to := n.ends[0]
+			if end == to {
+				to = b
+			}
+			end.local[i] = make([]byte, length)
+			m := n.matched(to, i, i, length)
+			m.Rendezvous, m.Eager, m.Source = true, 8*netMTU, uetcc.Source{Process: 1 << 16}
+			_, err := end.e.Send(n.now, &m)
+			require.NoError(t, err)
+			n.postTag(to, 0, length, i, 0)
+		}
+	}
+	n.wait(300_000)
+	began, reads := n.now, 0
+	for i := range uint64(8) {
+		a.local[1000+i] = make([]byte, 4*netMTU)
+		_, err := a.e.Read(n.now, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 4 * netMTU, Cookie: 1000 + i})
+		require.NoError(t, err)
+	}
+	n.run(func() bool {
+		reads = 0
+		for _, ev := range a.events {
+			if ev.Cookie >= 1000 {
+				reads++
+			}
+		}
+		return reads == 8
+	})
+	require.Less(t, n.now-began, int64(10*ms))
+	n.run(func() bool { return a.e.Usage().Messages+b.e.Usage().Messages == 0 })
+	for _, ev := range append(a.events, b.events...) {
+		require.NoError(t, ev.Err())
+	}
+}

@@ -37,7 +37,7 @@ type interop struct {
 	opened  int                     // of these, by this endpoint
 	theirs  map[pds.PDCID]pds.PDCID // PDCIDs of the other side's PDCs -> ours, of now
 	pairs   map[pds.PDCID]pds.PDCID // ours as recorded -> those of the other side
-	rudi    [2][]uint32             // pkt_ids of ours, recorded and now
+	rudi    [2][]interopRUDI        // ours, recorded and now
 	ids     [2][]ses.MessageID      // message_ids of ours, recorded and now
 	started int
 
@@ -120,9 +120,7 @@ func openInterop(t *testing.T, e *uetcc.Endpoint) {
 func (w *interop) recordOurs(f *frame.Frame) {
 	switch {
 	case f.Type == pds.TypeRUDIReq:
-		if !slices.Contains(w.rudi[0], f.RUDI.PktID) {
-			w.rudi[0] = append(w.rudi[0], f.RUDI.PktID)
-		}
+		w.rudi[0] = append(w.rudi[0], interopRUDI{f.RUDI.PktID, f.Request.MessageID, f.Request.MessageOffset})
 	case f.Type.IsRequest() && f.Req.Flags&pds.FlagSYN != 0:
 		if !slices.ContainsFunc(w.pdcs, func(p *interopPDC) bool { return p.id == f.Req.SPDCID && p.start == f.Req.StartPSN() }) {
 			w.pdcs = append(w.pdcs, &interopPDC{id: f.Req.SPDCID, start: f.Req.StartPSN()})
@@ -232,9 +230,7 @@ func (w *interop) sent(d *uetcc.Datagram) {
 	case p.Type.IsRequest():
 		w.sentRequest(&p)
 	case p.Type == pds.TypeRUDIReq:
-		if !slices.Contains(w.rudi[1], p.RUDI.PktID) {
-			w.rudi[1] = append(w.rudi[1], p.RUDI.PktID)
-		}
+		w.rudi[1] = append(w.rudi[1], interopRUDI{p.RUDI.PktID, p.Request.MessageID, p.Request.MessageOffset})
 	case p.Type == pds.TypeCP:
 		w.theirs[p.Control.DPDCID] = p.Control.SPDCID
 		w.reaches(p.Control.SPDCID, p.Control.PSN)
@@ -358,8 +354,8 @@ func fieldsOf(f *frame.Frame) *interopFields {
 // ready reports whether what a frame speaks of has been sent.
 func (w *interop) ready(f *frame.Frame) bool {
 	if f.Type == pds.TypeRUDIResp {
-		i := slices.Index(w.rudi[0], f.RUDI.PktID)
-		return i >= 0 && i < len(w.rudi[1])
+		_, ok := w.rudiNow(f.RUDI.PktID)
+		return ok
 	}
 	x := fieldsOf(f)
 	if x == nil {
@@ -369,10 +365,30 @@ func (w *interop) ready(f *frame.Frame) bool {
 	return p == nil || p.known && (x.last == 0 || !(x.last+p.delta()).After(p.sent))
 }
 
+// An interopRUDI is a RUDI packet, and the part of a message that it brings.
+type interopRUDI struct {
+	id      uint32
+	message ses.MessageID
+	offset  uint32
+}
+
+// rudiNow returns the pkt_id under which the part of a message that a recorded packet of ours brought goes now: RUDI packets
+// are in no order.
+func (w *interop) rudiNow(recorded uint32) (id uint32, ok bool) {
+	for _, r := range w.rudi[0] {
+		for _, n := range w.rudi[1] {
+			if r.id == recorded && n.message == r.message && n.offset == r.offset {
+				return n.id, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // translate has a frame speak of what is there now.
 func (w *interop) translate(f *frame.Frame) {
 	if f.Type == pds.TypeRUDIResp {
-		f.RUDI.PktID = w.rudi[1][slices.Index(w.rudi[0], f.RUDI.PktID)]
+		f.RUDI.PktID, _ = w.rudiNow(f.RUDI.PktID)
 	}
 	if x := fieldsOf(f); x != nil {
 		if p := w.pdcOf(*x.dpdcid); p != nil {

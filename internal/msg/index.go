@@ -85,12 +85,13 @@ func (t *Target) Renew(now int64, process ses.Handle, ri ses.ResourceIndex) (ses
 
 // An entry is a row of the resource-index table.
 type entry struct {
-	renewAt int64             // when the next change of generation would be on time
-	queue   list.List[uint32] // receive buffers, by slot + 1
-	job     ses.JobID
-	kind    ses.IndexKind
-	state   ses.IndexState
-	gen     ses.Generation
+	renewAt  int64             // when the next change of generation would be on time
+	queue    list.List[uint32] // receive buffers, by slot + 1
+	deferred list.List[uint32] // sends without a buffer, by slot + 1, the oldest first
+	job      ses.JobID
+	kind     ses.IndexKind
+	state    ses.IndexState
+	gen      ses.Generation
 }
 
 // admits reports whether a queue is open to a job.

@@ -23,6 +23,7 @@ type twoSided struct {
 // addRoom makes room for n pending sends, none of them remembered so far.
 func (s *walkTarget) addRoom(n int) {
 	s.pendSlots, s.pendings, s.pends, s.waits = newSlots(n), make([]pending, n), newPeerLists(n), list.Make[uint32](n)
+	s.deferred, s.alike = make([]list.List[uint32], buckets(n)), list.Make[uint32](n)
 }
 
 // newTwoSided makes them with room for n pending sends of the one peer that there is.

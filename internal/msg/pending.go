@@ -3,6 +3,7 @@
 package msg
 
 import (
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/step"
 	"github.com/uetcc/uetcc/ses"
 )
@@ -43,6 +44,7 @@ type pending struct {
 	tag    uint64
 	entry  uint32
 	recv   uint32 // the buffer kept for the send, slot + 1
+	came   uint32 // deferrable: counts up, modulo 2^32
 	state  pendingState
 	gone   bool // resource index closed, or send failed: forgotten at the end of the errand
 	told   bool // ready to restart has arrived
@@ -88,7 +90,7 @@ func (t *Target) Awaited(peer uint64) bool { return t.pends.of(peer).n != 0 }
 func (t *Target) freePending(i uint32) {
 	switch t.pendings[i].state {
 	case pendingDeferred:
-		t.waits.Remove(&t.deferred, i+1)
+		t.endWait(i)
 	case pendingReady, pendingPull:
 		t.waits.Remove(&t.due, i+1)
 	}
@@ -257,28 +259,81 @@ func (t *Target) postpone(r *ses.Request, a *Arrival, p *plan) bool {
 	if !t.defers || !t.entries[p.entry].admits(r.JobID) || !t.hasPending(a.Peer) {
 		return false
 	}
-	t.waits.Push(&t.deferred, 1+t.addPending(&pending{
+	t.came++
+	i := t.addPending(&pending{
 		Pull:   Pull{Peer: a.Peer, Length: r.RequestLength},
-		common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry,
-	}))
+		common: r.Common, id: r.Initiator, token: r.Token.Initiator, tag: r.Key, entry: p.entry, came: t.came,
+	})
+	t.waits.Push(&t.entries[p.entry].deferred, i+1)
+	t.alike.Push(t.deferredOf(t.pendings[i].key()), i+1)
 	return true
 }
 
+// endWait notes that deferred send i waits for a buffer no more.
+func (t *Target) endWait(i uint32) {
+	d := &t.pendings[i]
+	t.waits.Remove(&t.entries[d.entry].deferred, i+1)
+	t.alike.Remove(t.deferredOf(d.key()), i+1)
+}
+
+// deferredOf returns the deferred sends without a buffer whose key has the hash of k.
+func (t *Target) deferredOf(k pair) *list.List[uint32] {
+	return &t.deferred[t.messages.hash(k)&uint32(len(t.deferred)-1)]
+}
+
+// oldestOf returns the oldest deferred send with a key, by slot + 1, or 0.
+func (t *Target) oldestOf(k pair) uint32 {
+	at := t.deferredOf(k).Head
+	for at != 0 && t.pendings[at-1].key() != k {
+		at = t.alike.Next(at)
+	}
+	return at
+}
+
+// isTagged reports whether a deferred send fits the buffers for its tag alone.
+func (d *pending) isTagged() bool { return d.common.Opcode == ses.OpcodeDeferrableTSend }
+
+// key is the key of the deferred sends to a queue that the same buffers fit: those with the same tag, or without one.
+func (d *pending) key() pair {
+	if d.isTagged() {
+		return taggedKey(d.entry, d.tag)
+	}
+	return untaggedKey(d.entry)
+}
+
+func taggedKey(entry uint32, tag uint64) pair { return pair{uint64(entry) << 1, tag} }
+func untaggedKey(entry uint32) pair           { return pair{a: uint64(entry)<<1 | 1} }
+
 // keep gives receive buffer i to the oldest deferred send that fits, and reports whether any
-// does. All deferred sends of the queue are searched.
+// does.
 func (t *Target) keep(i uint32) bool {
 	b := &t.receives[i]
-	for at := t.deferred.Head; at != 0; at = t.waits.Next(at) {
-		d := &t.pendings[at-1]
-		if d.entry != b.entry || d.common.Opcode == ses.OpcodeDeferrableTSend && !b.takes(d.tag) {
-			continue
-		}
-		t.waits.Remove(&t.deferred, at)
-		d.state, d.recv, b.kept = pendingReady, i+1, true
-		t.waits.Push(&t.due, at)
-		return true
+	at := t.oldestFor(b)
+	if at == 0 {
+		return false
 	}
-	return false
+	t.endWait(at - 1)
+	d := &t.pendings[at-1]
+	d.state, d.recv, b.kept = pendingReady, i+1, true
+	t.waits.Push(&t.due, at)
+	return true
+}
+
+// oldestFor returns the oldest deferred send that fits a buffer, by slot + 1, or 0. A buffer for several tags is compared
+// with the deferred sends of the queue one by one, as far as the first that fits.
+func (t *Target) oldestFor(b *receive) uint32 {
+	if b.Ignore == 0 {
+		tagged, other := t.oldestOf(taggedKey(b.entry, b.Match)), t.oldestOf(untaggedKey(b.entry))
+		if tagged == 0 || other != 0 && int32(t.pendings[other-1].came-t.pendings[tagged-1].came) < 0 {
+			return other
+		}
+		return tagged
+	}
+	at := t.entries[b.entry].deferred.Head
+	for at != 0 && t.pendings[at-1].isTagged() && !b.takes(t.pendings[at-1].tag) {
+		at = t.waits.Next(at)
+	}
+	return at
 }
 
 // restarted returns the deferred send repeated as r.
@@ -340,7 +395,7 @@ func (t *Target) dropPending(entry uint32) {
 				t.freePending(uint32(i))
 			}
 		case pendingDeferred:
-			t.waits.Remove(&t.deferred, uint32(i)+1)
+			t.endWait(uint32(i))
 			d.state = pendingReady
 			t.waits.Push(&t.due, uint32(i)+1)
 		}

@@ -65,12 +65,21 @@ func (t *Target) match(n uint32, r *ses.Request) (i uint32, ok bool) {
 func (t *Target) enqueue(i uint32) {
 	b := &t.receives[i]
 	q := &t.entries[b.entry].queue
-	prev := q.Tail
-	for prev != 0 && b.before(&t.receives[prev-1]) {
-		prev = t.queued.Prev(prev)
-	}
-	t.queued.Insert(q, prev, i+1)
+	t.queued.Insert(q, t.behind(b, t.queued, q), i+1)
 	t.addTag(i)
+}
+
+// behind returns the last buffer of a list posted before b, by slot + 1, or 0. The search is from both ends: what comes
+// back was nearly always the first.
+func (t *Target) behind(b *receive, links list.Links[uint32], l *list.List[uint32]) uint32 {
+	last, first := l.Tail, l.Head
+	for last != 0 && b.before(&t.receives[last-1]) {
+		if b.before(&t.receives[first-1]) {
+			return links.Prev(first)
+		}
+		last, first = links.Prev(last), links.Next(first)
+	}
+	return last
 }
 
 // consume removes a buffer from the queue.
@@ -182,11 +191,8 @@ func (t *Target) addTag(i uint32) {
 		c, _ = x.slots.take() // there are as many as buffers
 		x.finder.insert(k, c)
 	}
-	at := x.chains[c].Tail
-	for at != 0 && b.before(&t.receives[at-1]) {
-		at = x.links.Prev(at)
-	}
-	x.links.Insert(&x.chains[c], at, i+1)
+	chain := &x.chains[c]
+	x.links.Insert(chain, t.behind(b, x.links, chain), i+1)
 }
 
 // removeTag takes buffer i out of the tag's chain.

@@ -84,9 +84,12 @@ func newFinder(n int, seed uint64) finder {
 	return finder{cells: slab.Make[cell](size), mask: uint32(size - 1), seed: seed}
 }
 
-func (x *finder) home(k pair) uint32 {
+func (x *finder) home(k pair) uint32 { return x.hash(k) & x.mask }
+
+// hash is a number for a key that peers cannot foresee.
+func (x *finder) hash(k pair) uint32 {
 	hi, lo := bits.Mul64(k.a^x.seed^0x9e3779b97f4a7c15, k.b^bits.RotateLeft64(x.seed, 32)^0xd6e8feb86659fd93)
-	return uint32((hi^lo)*0x9e3779b97f4a7c15>>32) & x.mask
+	return uint32((hi ^ lo) * 0x9e3779b97f4a7c15 >> 32)
 }
 
 func (x *finder) find(k pair) (slot uint32, ok bool) {

@@ -57,11 +57,14 @@ type Target struct {
 	epoch       uint32  // see changed
 	grants      []grant // by a hash of address and key
 
-	pendSlots     slots
-	pendings      []pending
-	pends         peerLists
-	deferred, due list.List[uint32]  // by slot + 1
-	waits         list.Links[uint32] // of both
+	pendSlots slots
+	pendings  []pending
+	pends     peerLists
+	came      uint32              // deferred sends so far
+	deferred  []list.List[uint32] // by a hash of pending.key: by slot + 1, the oldest first
+	alike     list.Links[uint32]  // of deferred
+	due       list.List[uint32]   // by slot + 1
+	waits     list.Links[uint32]  // of due, and of entry.deferred
 }
 
 // NewTarget returns a target without processes. Errors wrap [ses.ErrConfig].
@@ -96,7 +99,8 @@ func NewTarget(c ses.TargetConfig) (*Target, error) {
 		messages: newFinder(c.Messages, c.Seed), recordSlots: newSlots(c.Messages),
 		records: slab.Make[Record](max(c.Messages, 1)), recent: make([]uint16, buckets(c.Messages)),
 		listed: newPeerLists(c.Messages), epoch: 1, grants: slab.Make[grant](min(buckets(c.Regions), maxGrants)),
-		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: newPeerLists(c.Pending), waits: list.Make[uint32](c.Pending),
+		pendSlots: newSlots(c.Pending), pendings: make([]pending, c.Pending), pends: newPeerLists(c.Pending),
+		deferred: make([]list.List[uint32], buckets(c.Pending)), alike: list.Make[uint32](c.Pending), waits: list.Make[uint32](c.Pending),
 	}, nil
 }
 

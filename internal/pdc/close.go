@@ -317,6 +317,7 @@ func (l *life) retire(now int64, p *PDC, c Cause) {
 	} else {
 		l.table.Release(now, p.handle)
 	}
+	l.freed = true
 	l.arm(now)
 }
 

@@ -78,8 +78,8 @@ func (rec *recovery) askCredit(now int64, c ccc.Handle) {
 // gone: other settings than here show in a peer that answers and does not grant.
 func (rec *recovery) whyDenied(c ccc.Handle) Cause {
 	why := CauseRTO
-	for i := range rec.pdc {
-		if p := &rec.pdc[i]; p.cc == c && live(p.state) && p.peerID != 0 {
+	for i := rec.life.bound[c.Index()].Head; i != 0; i = rec.life.binds.Next(i) {
+		if p := &rec.pdc[i]; live(p.state) && p.peerID != 0 {
 			if rec.mem.isSilent(p) {
 				return CauseRTO
 			}
@@ -102,10 +102,11 @@ func (p *PDC) activeHash() uint8 { return uint8(splitmix.Mix(uint64(p.activeAt))
 // failDenied ends the PDCs of a context with something to send, as far as the events have room:
 // the peer does not give any credit.
 func (rec *recovery) failDenied(now int64, c ccc.Handle, why Cause) {
-	for i := range rec.pdc {
+	for i := rec.life.bound[c.Index()].Head; i != 0; {
 		p := &rec.pdc[i]
+		i = rec.life.binds.Next(i) // p may leave
 		switch {
-		case p.cc != c || !live(p.state) || p.tx.done() || rec.mem.events.Free() < rec.mem.reserve:
+		case !live(p.state) || p.tx.done() || rec.mem.events.Free() < rec.mem.reserve:
 		case p.is(flagInitiator):
 			rec.life.fail(now, p, why)
 		default:

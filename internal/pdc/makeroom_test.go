@@ -270,21 +270,26 @@ func TestAnswersTakeAContextThatOthersShare(t *testing.T) {
 	require.NoError(t, g.data(other))
 }
 
-// A target that finds no context while a search pauses is told to look again after the
-// pause: the acknowledgement that has made one free meanwhile may have been the last packet.
+// A target that finds no context is told to look again after the pause of the search: the acknowledgement that has made
+// one free meanwhile may have been the last packet. Before, only who had asked again during the pause was told: of 300 peers
+// that read at the same time, 44 waited up to 4 s.
 func TestATargetWithoutAContextLooksAgain(t *testing.T) {
-	g := newCrowdOf(t, 1, 0)
-	first, other := g.syn(1), g.syn(2)
-	require.NoError(t, g.data(first))
-	g.send(g.b)
-	require.ErrorIs(t, g.data(other), ErrNoMemory)
-	g.acknowledge(first)
-	require.ErrorIs(t, g.data(other), ErrNoMemory, "it pauses")
-	due := g.now + roomPause
-	for at, ok := g.b.m.NextDeadline(); g.now < due; at, ok = g.b.m.NextDeadline() {
-		require.True(t, ok && at <= due+1024, "%d", at-due)
-		g.now = max(g.now, at)
-		g.b.m.Tick(g.now)
+	for _, again := range []bool{false, true} {
+		g := newCrowdOf(t, 1, 0)
+		first, other := g.syn(1), g.syn(2)
+		require.NoError(t, g.data(first))
+		g.send(g.b)
+		require.ErrorIs(t, g.data(other), ErrNoMemory)
+		g.acknowledge(first)
+		if again {
+			require.ErrorIs(t, g.data(other), ErrNoMemory, "it pauses")
+		}
+		due := g.now + roomPause
+		for at, ok := g.b.m.NextDeadline(); g.now < due; at, ok = g.b.m.NextDeadline() {
+			require.True(t, ok && at <= due+1024, "%d", at-due)
+			g.now = max(g.now, at)
+			g.b.m.Tick(g.now)
+		}
+		require.NoError(t, g.data(other))
 	}
-	require.NoError(t, g.data(other))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/uetcc/uetcc/internal/check"
 	"github.com/uetcc/uetcc/internal/enum"
 	"github.com/uetcc/uetcc/internal/fifo"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/random"
 	"github.com/uetcc/uetcc/internal/slab"
 	"github.com/uetcc/uetcc/internal/table"
@@ -44,7 +45,7 @@ type ManagerConfig struct {
 	Awaited func(Handle) bool
 
 	Waiting int    // most messages waiting for a PDC of each pool, up to 65,535 (default 64)
-	RUDI    int    // most RUDI packets outstanding, up to 65,535 (default 256)
+	RUDI    int    // most RUDI packets outstanding, up to 65,535 (default 1024), see places of rudiTable
 	Seed    uint64 // of Start_PSNs and probe values, without revealing the seed (default: drawn from crypto/rand)
 	Now     int64  // the first time, ns
 }
@@ -59,7 +60,7 @@ func (c *ManagerConfig) fill() error {
 	return cmp.Or(
 		check.Range(ErrConfig, "Spare", c.Spare, 0, contexts-1),
 		fill("Waiting", &c.Waiting, 64, 65535),
-		fill("RUDI", &c.RUDI, 256, 65535),
+		fill("RUDI", &c.RUDI, 1024, 65535),
 	)
 }
 
@@ -159,6 +160,9 @@ func NewManager(c ManagerConfig) (*Manager, error) {
 		timer: &m.timer, reply: &m.reply, start: &m.start, source: &m.source, target: &m.target, rudi: &m.rudi,
 		algof: c.Algorithm, awaits: c.Awaited, cccID: make([]uint8, contexts+1), paths: newKnownPaths(ids, hasher),
 		waiting: [2]fifo.Queue[waiter]{fifo.Make[waiter](c.Waiting), fifo.Make[waiter](c.Waiting)}, most: c.Waiting, spare: c.Spare,
+	}
+	if q := m.cc.Params(); q.RCCC().MaxCredit() != 0 || q.TFC() != nil {
+		m.life.bound, m.life.binds = slab.Make[list.List[uint16]](contexts+1), list.Make[uint16](ids)
 	}
 	m.recovery = recovery{
 		p: m.p, mem: m.mem, pdc: m.pdc, cc: m.cc, stats: &m.stats,

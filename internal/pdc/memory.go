@@ -124,6 +124,8 @@ type memory struct {
 	shortage []shortage // by PDC
 	freeRow  uint32
 	closing  int      // reserved for CLOSE_CMDs: no PDC is kept from ending by want of memory
+	spare    int      // reserved, see keep
+	kept     int      // chunks that the packet in hand has to leave free
 	free     []uint32 // chunks, a stack: the last used is the next, as the lines may be near
 
 	responses responseStore
@@ -174,14 +176,15 @@ func newMemory(c memoryConfig) (*memory, error) {
 		return nil, err
 	}
 	closing := c.Chunks/16 + 1
-	chunks := c.Chunks + closing
+	spare := c.Chunks/64 + 1
+	chunks := c.Chunks + closing + 2*spare
 	m := &memory{
-		closing: closing,
-		row:     slab.Make[row](chunks + 1), // every row in use has a chunk
-		chunk:   slab.Make[chunk](chunks + 1),
-		rtxAt:   slab.Make[int64](c.pdcs + 1),
-		askAt:   slab.Make[int64](c.pdcs + 1),
-		trip:    slab.Make[trip](c.pdcs + 1),
+		closing: closing, spare: spare, kept: closing + 2*spare,
+		row:   slab.Make[row](chunks + 1), // every row in use has a chunk
+		chunk: slab.Make[chunk](chunks + 1),
+		rtxAt: slab.Make[int64](c.pdcs + 1),
+		askAt: slab.Make[int64](c.pdcs + 1),
+		trip:  slab.Make[trip](c.pdcs + 1),
 
 		shortage: slab.Make[shortage](c.pdcs + 1),
 	}
@@ -217,11 +220,24 @@ func (m *memory) takeRow() uint32 {
 func (m *memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
 
 // freeChunks is the number of chunks free for any use.
-func (m *memory) freeChunks() int { return max(len(m.free)-m.closing, 0) }
+func (m *memory) freeChunks() int { return max(len(m.free)-m.closing-2*m.spare, 0) }
+
+// keep returns how many chunks packets like q leave free: requests for data some, and what brings data more. What the
+// peer refuses until the peer's reads have got their data would keep that data back, and the reads here, for ever.
+func (m *memory) keep(q *Packet) int {
+	switch {
+	case q.Next.IsResponse():
+		return m.closing
+	case q.Asks:
+		return m.closing + m.spare
+	}
+	return m.closing + 2*m.spare
+}
 
 // has reports whether there is a chunk for packets of a kind.
 func (m *memory) has(k kind) bool {
-	return len(m.free) > m.closing || k.control() && k.ctl() == pds.CtlCloseCmd && len(m.free) > 0
+	n := len(m.free)
+	return n > m.kept || k.control() && (n > m.closing+m.spare || k.ctl() == pds.CtlCloseCmd && n > 0)
 }
 
 // takeChunk returns a chunk; one must be free.

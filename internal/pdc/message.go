@@ -16,6 +16,7 @@ type Packet struct {
 	Next   pds.NextHdr // a request, or read data
 	EOM    bool        // the last packet of the message
 	AR     bool        // ask for an acknowledgement at once
+	Asks   bool        // the packet asks for data, see memory.keep
 }
 
 // Begin takes a message onto h: the PDC is not closed before the message's EOM has been
@@ -172,6 +173,7 @@ func (m *Manager) submit(now int64, p *PDC, first *Packet, n int) (taken int, er
 		}
 	}
 	k := first.kind()
+	m.mem.kept = m.mem.keep(first)
 	for taken < n {
 		if err = p.tx.push(m.p, m.mem, first.Handle+uint64(taken), first.Size, k); err != nil {
 			break
@@ -180,6 +182,7 @@ func (m *Manager) submit(now int64, p *PDC, first *Packet, n int) (taken int, er
 			taken += int(p.tx.more(m.p, m.mem, uint32(n-taken)))
 		}
 	}
+	m.mem.kept = m.mem.closing + 2*m.mem.spare
 	if taken > 0 {
 		ends := 0
 		if first.EOM {

@@ -175,6 +175,9 @@ func (l *life) bind(now int64, p *PDC) error {
 		return err
 	}
 	p.cc = c
+	if l.bound != nil {
+		l.binds.Push(&l.bound[c.Index()], p.slot())
+	}
 	if opened && l.algof != nil {
 		_ = l.cc.SetAlgorithm(c, now, l.algof(k)) // the configuration has no algorithm with TFC
 	}
@@ -184,6 +187,9 @@ func (l *life) bind(now int64, p *PDC) error {
 // unbind takes p out of congestion control, with all packets in flight.
 func (l *life) unbind(now int64, p *PDC) {
 	l.sched.unparkAll(p.cc) // p may wait with its context, which its slot is to leave
+	if l.bound != nil {
+		l.binds.Remove(&l.bound[p.cc.Index()], p.slot())
+	}
 	freed, rtt := l.cc.Unbind(ccc.Handle(p.handle), now)
 	if freed != 0 {
 		l.paths.keep(p, rtt)
@@ -301,6 +307,12 @@ func (l *life) arm(now int64) {
 		if reap, ok := l.table.NextReap(); ok && reap > now {
 			at = min(at, reap)
 		}
+		switch {
+		case l.freed:
+			at = min(at, now)
+		case l.vain < len(l.pdc):
+			at = min(at, deadline.After(now, roomPause))
+		}
 	}
 	if l.deferred {
 		at = min(at, l.spareAt)
@@ -312,7 +324,7 @@ func (l *life) arm(now int64) {
 
 // own is the manager's own timer.
 func (m *Manager) own(now int64) {
-	m.life.deferred = false
+	m.life.deferred, m.life.freed = false, false
 	for i := range m.life.waiting {
 		m.life.serve(now, &m.life.waiting[i])
 	}

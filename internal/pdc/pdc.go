@@ -7,6 +7,7 @@ import (
 
 	"github.com/uetcc/uetcc/ccc"
 	"github.com/uetcc/uetcc/internal/fifo"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -158,18 +159,23 @@ type life struct {
 	rudi   *rudiTable
 
 	algof   func(ccc.Key) ccc.Algorithm
-	awaits  func(Handle) bool // ManagerConfig.Awaited
-	cccID   []uint8           // by context: the ccc_id known to the peer
+	awaits  func(Handle) bool   // ManagerConfig.Awaited
+	cccID   []uint8             // by context: the ccc_id known to the peer
+	bound   []list.List[uint16] // with credit, by context: the PDCs, by slot
+	binds   list.Links[uint16]  // of bound
 	paths   knownPaths
 	waiting [2]fifo.Queue[waiter] // for the general pool, and for the reserved pool
 
-	open     int    // PDCs in StateCreating to StateEstablished
-	cursor   uint16 // where the search for a PDC to close goes on
-	searchAt int64  // no makeRoom before
-	most     int    // ManagerConfig.Waiting
-	spare    int    // ManagerConfig.Spare
-	spareAt  int64  // no takeContext before
-	deferred bool   // a target lacks a context, and takeContext had to pause
+	open        int    // PDCs in StateCreating to StateEstablished
+	cursor      uint16 // where the search for a PDC to close goes on
+	searchAt    int64  // no makeRoom before
+	most        int    // ManagerConfig.Waiting
+	spare       int    // ManagerConfig.Spare
+	spareCursor uint16 // where the search of takeContext goes on
+	spareAt     int64  // no takeContext before
+	deferred    bool   // a target lacks a context, and takeContext had to pause
+	freed       bool   // a PDC has ended since the last look for waiting messages: the next gets what it had, and one more PDC closes
+	vain        int    // PDCs looked at by relieve since the last that closed
 }
 
 // live reports whether the PDC is a context on which packets can be sent.

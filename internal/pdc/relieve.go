@@ -74,6 +74,9 @@ func (l *life) relieve(now int64, except Handle) {
 	}
 	if p != nil {
 		l.close(now, p)
+		l.vain = 0
+	} else {
+		l.vain = min(l.vain+l.looks(), len(l.pdc))
 	}
 }
 
@@ -109,12 +112,15 @@ func (l *life) yield(now int64, p *PDC) {
 func (l *life) looks() int { return min(lookAhead, len(l.pdc)-1) }
 
 // look returns the next PDC to look at.
-func (l *life) look() *PDC {
-	l.cursor++
-	if int(l.cursor) >= len(l.pdc) {
-		l.cursor = 1
+func (l *life) look() *PDC { return l.lookOn(&l.cursor) }
+
+// lookOn is look for a search of its own: one that went on where others have been would miss the same PDCs again and again.
+func (l *life) lookOn(at *uint16) *PDC {
+	*at++
+	if int(*at) >= len(l.pdc) {
+		*at = 1
 	}
-	return &l.pdc[l.cursor]
+	return &l.pdc[*at]
 }
 
 // idle reports whether p is in use, and nothing happens on it.
@@ -214,18 +220,14 @@ func (l *life) mayBind(now int64, k *ccc.Key) bool {
 }
 
 // ensureBound binds a target PDC before a first packet. False if no context of congestion
-// control is free, nor can be taken. A look put off by the pause is made up for by the next
-// Tick, since nothing else may happen.
+// control is free, nor can be taken. The Tick after the pause looks again, since nothing else may happen.
 func (l *life) ensureBound(now int64, p *PDC) bool {
-	if p.cc != 0 || l.bind(now, p) == nil {
+	if p.cc != 0 || l.bind(now, p) == nil || l.takeContext(now) && l.bind(now, p) == nil {
 		return true
 	}
-	if pausing(now, l.spareAt) {
-		l.deferred = true
-		l.arm(now)
-		return false
-	}
-	return l.takeContext(now) && l.bind(now, p) == nil
+	l.deferred = true
+	l.arm(now)
+	return false
 }
 
 // takeContext frees the context of a PDC opened by a peer and with nothing to send; new data
@@ -237,7 +239,7 @@ func (l *life) takeContext(now int64) bool {
 	}
 	var idle *PDC
 	for range l.looks() {
-		p := l.look()
+		p := l.lookOn(&l.spareCursor)
 		switch {
 		case p.is(flagInitiator) || p.cc == 0 || !p.tx.done() || p.unsubmitted != 0:
 		case l.cc.Context(p.cc).PDCs() > 1:

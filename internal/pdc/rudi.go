@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/uetcc/uetcc/internal/deadline"
+	"github.com/uetcc/uetcc/internal/list"
 	"github.com/uetcc/uetcc/internal/splitmix"
 	"github.com/uetcc/uetcc/pds"
 )
@@ -32,8 +33,18 @@ type rudiPacket struct {
 	queued bool // waits to be sent
 	sent   bool // at least once
 	away   bool // counts in rudiTable.away
-	vain   bool // has timed out, with no response of its peer meanwhile
+	class  rudiClass
 }
+
+// A rudiClass says whose packets a packet shares places with.
+type rudiClass uint8
+
+const (
+	rudiUnknown rudiClass = iota
+	rudiKnown             // the peer had answered when the packet was submitted
+	rudiVain              // has timed out, with no response of its peer meanwhile
+	rudiClasses
+)
 
 // rudiTable holds the RUDI packets. A pkt_id is the place and a counter above: unique
 // among the outstanding packets and not repeated for long.
@@ -42,31 +53,41 @@ type rudiTable struct {
 	count   uint32 // of packets ever, from a random start
 	shift   uint
 	free    uint16 // place + 1
+	places  int    // for packets that are not in vain
 	live    int
-	queued  int
-	away    int   // packets sent that wait for their response, but for those sent again to a peer that does not answer
+	of      [rudiClasses]int  // of them
+	queued  list.List[uint16] // to be sent, by place + 1
+	links   list.Links[uint16]
+	away    int   // packets sent that wait for their response, but for those to a peer that does not answer
 	most    int   // most of them
 	answers int   // since most last grew
-	hand    int   // where the search for the next packet to send begins
 	nextDue int64 // nothing is due before
 	peers   []rudiPeer
 }
 
 // A rudiPeer is what is known of a peer with RUDI packets, in the place of a hash of its address: peers share places.
 type rudiPeer struct {
-	peer Addr   // the last that has answered
-	at   int64  // of its last response, plus 1
-	live uint16 // packets to all peers of the place
+	peer   Addr   // the last that has answered
+	silent Addr   // the last with a packet in vain, unless such a packet has ended since
+	at     int64  // of the last response of peer, plus 1
+	live   uint16 // packets to all peers of the place
 }
 
 // rudiPeers is how many places there are, a power of two: with few a live peer shares one with a dead one too often.
 const rudiPeers = 1024
 
+// rudiSilent is how many places packets in vain have for themselves, as far as rudiShared are left: dead peers are silent
+// for 64 time-outs.
+const (
+	rudiShared = 256
+	rudiSilent = 768
+)
+
 func (t *rudiTable) init(n int, start uint32) {
-	t.pkt = make([]rudiPacket, n)
+	t.pkt, t.links, t.places = make([]rudiPacket, n), list.Make[uint16](n), max(min(n, rudiShared), n-rudiSilent)
 	t.shift = uint(bits.Len(uint(n - 1)))
 	t.peers = make([]rudiPeer, rudiPeers)
-	t.count, t.nextDue, t.most = start, never, n
+	t.count, t.nextDue, t.most = start, never, t.places
 	for i := n - 1; i >= 0; i-- {
 		t.pkt[i].next = t.free
 		t.free = uint16(i + 1)
@@ -83,16 +104,39 @@ func (t *rudiTable) find(id uint32) *rudiPacket {
 }
 
 func (t *rudiTable) drop(p *rudiPacket) {
-	if p.queued {
-		t.queued--
-	}
 	t.back(p)
-	t.place(p.peer).live--
-	i := p.id & (1<<t.shift - 1)
+	t.of[p.class]--
+	h := t.place(p.peer)
+	if h.live--; h.silent == p.peer {
+		h.silent = Addr{}
+	}
+	entry := t.entry(p)
+	t.links.Remove(&t.queued, entry)
 	*p = rudiPacket{next: t.free}
-	t.free = uint16(i + 1)
+	t.free = entry
 	t.live--
 }
+
+// entry is the name of a packet in lists.
+func (t *rudiTable) entry(p *rudiPacket) uint16 { return uint16(p.id&(1<<t.shift-1)) + 1 }
+
+// queue has a packet sent when its turn has come, not before at.
+func (t *rudiTable) queue(p *rudiPacket, at int64) {
+	p.queued, p.dueAt = true, at
+	t.links.Push(&t.queued, t.entry(p))
+}
+
+// classify moves a packet to a class.
+func (t *rudiTable) classify(p *rudiPacket, c rudiClass) {
+	t.of[p.class]--
+	t.of[c]++
+	if p.class = c; c == rudiVain {
+		t.place(p.peer).silent = p.peer
+	}
+}
+
+// taken is how many of the places are taken: packets in vain have others, as far as those go.
+func (t *rudiTable) taken() int { return t.live - min(t.of[rudiVain], len(t.pkt)-t.places) }
 
 // back notes that a packet is on its way no more.
 func (t *rudiTable) back(p *rudiPacket) {
@@ -111,12 +155,12 @@ const (
 )
 
 // lost notes that a packet was lost on the way to or from a peer that answers.
-func (t *rudiTable) lost() { t.most = max(t.most-1, min(rudiLeast, len(t.pkt))) }
+func (t *rudiTable) lost() { t.most = max(t.most-1, min(rudiLeast, t.places)) }
 
 // answered notes a response.
 func (t *rudiTable) answered(now int64, peer Addr) {
 	if t.answers++; t.answers >= rudiMore {
-		t.most, t.answers = min(t.most+1, len(t.pkt)), 0
+		t.most, t.answers = min(t.most+1, t.places), 0
 	}
 	h := t.place(peer)
 	h.peer, h.at = peer, now+1
@@ -148,68 +192,71 @@ func (m *Manager) SubmitRUDI(now int64, local, peer Addr, pkt Packet) (pktID uin
 	t.count++
 	*p = rudiPacket{
 		handle: pkt.Handle, id: t.count<<t.shift | i, size: pkt.Size, kind: pkt.Next, local: local, peer: peer,
-		used: true, queued: true, dueAt: now,
+		used: true,
 	}
 	t.place(peer).live++
 	t.live++
-	t.queued++
+	if t.hasHeard(peer, now-m.p.longestRTO()) {
+		p.class = rudiKnown
+	}
+	t.of[p.class]++
+	t.queue(p, now)
 	m.wakeRUDI()
 	return p.id, nil
 }
 
-// HogsRUDI reports whether a peer has enough RUDI packets outstanding: the last places are for others, first for
-// peers that have answered of late and have none outstanding. Those of a dead peer end by time-out alone, and if dead
-// peers had all places live ones would wait as long.
+// HogsRUDI reports whether a peer has enough RUDI packets outstanding: one in vain, or the last places are for others.
+// Peers that have answered of late leave an eighth of the places, and all others a quarter to them: the packets of dead
+// peers end by time-out alone, and live peers would wait as long. Of others each leaves a quarter more to those that have
+// none.
 func (m *Manager) HogsRUDI(now int64, peer Addr) bool {
 	t := &m.rudi
-	left := len(t.pkt) / 16
-	switch answers, live := t.hasHeard(peer, now-m.p.longestRTO()), t.place(peer).live; {
-	case answers && live == 0:
-		left = 0
-	case answers:
-		left *= 2
-	case live > 0:
-		left *= 4
+	h, n, taken := t.place(peer), t.places, t.taken()
+	switch {
+	case taken >= n || h.silent == peer:
+		return true
+	case t.hasHeard(peer, now-m.p.longestRTO()):
+		return h.live > 0 && t.of[rudiKnown] >= n-n/8
+	case h.live > 0:
+		return taken-t.of[rudiKnown] >= max(n/2, 1)
 	}
-	return len(t.pkt)-t.live <= left
+	return taken-t.of[rudiKnown] >= max(n-n/4, 1)
 }
 
-// transmitRUDI sends a queued RUDI packet. With few packets the search goes through all. The search
-// goes on from the last, since a new packet has the place of the one answered last: from the
-// beginning the new packets would go before the old.
+// transmitRUDI sends a queued RUDI packet.
 func (m *Manager) transmitRUDI(now int64, buf []byte, out *Out) bool {
 	t := &m.rudi
-	if t.queued == 0 || t.away >= t.most {
+	if t.queued.Head == 0 || t.away >= t.most {
 		return false
 	}
-	for range t.pkt {
-		p := &t.pkt[t.hand]
-		if t.hand++; t.hand == len(t.pkt) {
-			t.hand = 0
+	first := t.queued.Head
+	for t.pkt[t.queued.Head-1].dueAt > now { // refused a while ago
+		i := t.queued.Head
+		t.links.Remove(&t.queued, i)
+		t.links.Push(&t.queued, i)
+		if t.queued.Head == first {
+			return false
 		}
-		if !p.used || !p.queued || p.dueAt > now {
-			continue
-		}
-		h := pds.RUDI{Type: pds.TypeRUDIReq, Next: p.kind, PktID: p.id}
-		if p.sent {
-			h.Flags = pds.FlagRetx
-			m.stats.Resent++
-		} else {
-			m.stats.Sent++
-		}
-		*out = Out{Handle: p.handle, Peer: p.peer, Local: p.local, Size: int64(p.size), Retx: p.sent}
-		out.Header = len(h.AppendTo(buf[:0]))
-		if p.away = !p.vain; p.away {
-			t.away++
-		}
-		p.sent, p.queued = true, false
-		t.queued--
-		p.dueAt = deadline.After(now, m.timeout(p))
-		t.nextDue = min(t.nextDue, p.dueAt)
-		m.life.arm(now)
-		return true
 	}
-	return false
+	p := &t.pkt[t.queued.Head-1]
+	t.links.Remove(&t.queued, t.queued.Head)
+	h := pds.RUDI{Type: pds.TypeRUDIReq, Next: p.kind, PktID: p.id}
+	if p.sent {
+		h.Flags = pds.FlagRetx
+		m.stats.Resent++
+	} else {
+		m.stats.Sent++
+	}
+	*out = Out{Handle: p.handle, Peer: p.peer, Local: p.local, Size: int64(p.size), Retx: p.sent}
+	out.Header = len(h.AppendTo(buf[:0]))
+	if p.away = p.class != rudiVain && t.place(p.peer).silent != p.peer; p.away {
+		t.away++
+	}
+	p.sent, p.queued = true, false
+	p.dueAt = deadline.After(now, m.timeout(p))
+	t.nextDue = min(t.nextDue, p.dueAt)
+	m.life.arm(now)
+	return true
 }
 
 // timeout is how long a response to p is waited for.
@@ -240,6 +287,7 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 		return
 	}
 	t.nextDue = never
+	taken := t.taken()
 	since := now - m.p.longestRTO() // who has answered since is there, and the way is full
 	for i := range t.pkt {
 		p := &t.pkt[i]
@@ -259,21 +307,25 @@ func (t *rudiTable) expire(m *Manager, now int64) {
 			t.drop(p)
 			continue
 		}
-		if p.vain = !t.hasHeard(p.peer, p.dueAt-m.timeout(p)); !p.vain {
-			t.lost()
+		if !t.hasHeard(p.peer, p.dueAt-m.timeout(p)) {
+			t.classify(p, rudiVain)
+		} else if t.lost(); p.class == rudiVain {
+			t.classify(p, rudiUnknown)
 		}
 		t.back(p)
 		p.rtos = min(p.rtos+1, rtosEver)
 		m.stats.RTOs++
-		p.queued = true
-		t.queued++
+		t.queue(p, now)
+	}
+	if t.taken() < taken && m.mem.events.Free() > 0 { // the others fail each with an event
+		m.mem.push(Event{Kind: EventRoom})
 	}
 	m.wakeRUDI()
 }
 
 // wakeRUDI is to be called after any possible change of which RUDI packets may go.
 func (m *Manager) wakeRUDI() {
-	if m.rudi.queued != 0 {
+	if m.rudi.queued.Head != 0 {
 		m.sched.wakeOthers()
 	}
 }
@@ -339,15 +391,16 @@ func (m *Manager) nackRUDI(now int64, src Addr, n *pds.Nack, r *Result) error {
 		m.show(now, p.local, p.peer)
 	}
 	m.rudi.back(p)
-	p.vain = false
+	if p.class == rudiVain {
+		m.rudi.classify(p, rudiUnknown)
+	}
 	p.nacks++
 	p.rtos = uint8(min(int(p.rtos), max(m.p.maxRTOs-1, 0))) // the peer answers, maybe later than the last time-out
-	p.queued = true
-	m.rudi.queued++
-	if p.dueAt = now; n.Code.IsTrimmed() {
+	if n.Code.IsTrimmed() {
 		m.rudi.lost()
+		m.rudi.queue(p, now)
 	} else {
-		p.dueAt = deadline.After(now, pause)
+		m.rudi.queue(p, deadline.After(now, pause))
 		m.rudi.nextDue = min(m.rudi.nextDue, p.dueAt)
 		m.life.arm(now)
 	}

@@ -4,6 +4,7 @@ package pdc
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -187,6 +188,34 @@ func TestPeerThatIsGoneWithTheCredit(t *testing.T) {
 	require.Nil(t, g.a.m.get(syn))
 	require.NotNil(t, g.a.m.get(g.h), "a peer that is silent is not gone")
 	require.Positive(t, asked)
+}
+
+// A context that waits for credit in vain looks at its own PDCs. Before, each looked at all: 64k peers that granted nothing
+// held the endpoint up for ten seconds.
+func TestDeniedContextLooksAtItsOwn(t *testing.T) {
+	const others = 1 << 15
+	g := newPair(t, pairConfig{control: ccc.ControlRCCC, ids: [2]int{others + 8, 8}})
+	for job := range uint32(others) {
+		_, err := g.a.m.Open(g.now, &InitiatorKey{Source: g.a.addr, Destination: crowdPeer(1), JobID: job, TC: 1}, 0)
+		require.NoError(t, err)
+	}
+	g.submit(1, 1)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	second := g.openJob(7)
+	g.submit(2, 900)
+	rec, c := &g.a.m.recovery, g.a.m.get(second).cc
+	began := time.Now()
+	for range 100_000 {
+		if rec.whyDenied(c) != CauseNoCredit {
+			t.Fatal("the peer answers")
+		}
+	}
+	require.Less(t, time.Since(began), time.Second)
+	rec.failDenied(g.now, c, CauseNoCredit)
+	g.a.drain()
+	require.NotNil(t, g.a.m.get(second), "it has nothing to send")
+	require.True(t, g.a.has(EventClosing, CauseNoCredit))
+	require.Len(t, g.a.take(EventClosing), 1)
 }
 
 // A PDC that fails does not wait for ever for a target that cannot close in order:

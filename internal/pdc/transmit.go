@@ -71,9 +71,9 @@ func (m *Manager) Transmit(now int64, buf []byte, out *Out) bool {
 // transmitOthers sends a RUDI packet or has the caller send a datagram, by turns.
 func (m *Manager) transmitOthers(now int64, buf []byte, out *Out) bool {
 	m.sched.othersWait, m.asideFirst = false, !m.asideFirst
-	if m.asides == 0 || !m.asideFirst && m.rudi.queued != 0 {
+	if m.asides == 0 || !m.asideFirst && m.rudi.queued.Head != 0 {
 		if m.transmitRUDI(now, buf, out) {
-			if m.asides != 0 || m.rudi.queued != 0 {
+			if m.asides != 0 || m.rudi.queued.Head != 0 {
 				m.sched.wakeOthers()
 			}
 			return true
@@ -82,7 +82,7 @@ func (m *Manager) transmitOthers(now int64, buf []byte, out *Out) bool {
 			return false
 		}
 	}
-	if m.asides--; m.asides != 0 || m.rudi.queued != 0 {
+	if m.asides--; m.asides != 0 || m.rudi.queued.Head != 0 {
 		m.sched.wakeOthers()
 	}
 	*out = Out{Aside: true}

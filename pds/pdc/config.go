@@ -164,7 +164,8 @@ type Config struct {
 type MemoryConfig struct {
 	// Chunks is records of sent packets in units of 16, each 576 bytes, up to 2^24; 0 means 1 for
 	// each PDC, at most 16,384, and at least enough for two PDCs with a full window of
-	// Config.Range and what waits behind. A sixteenth more is for the packets that close PDCs.
+	// Config.Range and what waits behind. A sixteenth more is for the packets that close PDCs, and a 64th
+	// each for requests of reads, and for the data that peers read.
 	Chunks    int
 	Responses int // stored responses besides one for each PDC alone, up to 2^24; 0 means 1 for each PDC, 4,096 to 16,384
 	Events    int // room for events beyond a single packet's, up to 2^24; 0 means 1024
