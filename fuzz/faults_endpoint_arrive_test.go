@@ -243,11 +243,7 @@ func (e *endpointEnd) asksWhether(b []byte, r *uetcc.Received) {
 	if _, err := c.Decode(b); err != nil || r.Err != nil || r.PDC == 0 || !c.Ctl.ConsumesPSN() {
 		return
 	}
-	o := &e.order[r.PDC.ID()]
-	if o.h != r.PDC && c.Flags&pds.FlagSYN != 0 { // ahead of all data
-		*o = endpointOrder{h: r.PDC, psn: c.PSN - pds.PSN(c.Info.PSNOffset()) - 1}
-	}
-	if o.h == r.PDC && c.PSN.After(o.psn) && !slices.Contains(o.asks, c.PSN) {
+	if o := &e.order[r.PDC.ID()]; o.h == r.PDC && c.PSN.After(o.psn) && !slices.Contains(o.asks, c.PSN) {
 		o.asks = append(o.asks, c.PSN)
 	}
 }

@@ -488,6 +488,9 @@ func (s *faultShadow) findLost(c *shadowContext, h *heardEvent, any bool, on pdc
 				continue
 			}
 			due := k.sentAt + min(faultRTO<<min(k.rtos, most), 8_000_000*us)
+			if s.e.w.s.infer && h.loss.NoPDC && psn == p.base && k.rtos == 0 { // of a peer that is not known yet it goes again earlier
+				due = min(due, k.sentAt+5*c.window.BaseRTT())
+			}
 			stays := c.inflight+p.recalled(k.size)-k.size == h.flight
 			if any && in == nil && (h.kind == heardNACK || k.sends == 1 || k.sentAt < s.overtaken) ||
 				!any && due <= h.now && (stays && !fits || stays == fits && due < first) {

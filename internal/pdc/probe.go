@@ -77,7 +77,7 @@ func (n probes) answered() int { return int(n >> 4) }
 // then outageProbes go in a time-out, so a returning path is noticed in a part of the outage.
 func (s *source) probe(now int64, p *PDC) {
 	if p.syn() {
-		s.greet(now, p)
+		s.knock(now, p)
 		return
 	}
 	most, silent := s.p.c.MaxTailLossRetx, p.probed != 0
@@ -100,25 +100,35 @@ func (s *source) probe(now int64, p *PDC) {
 	}
 }
 
-// greetings is how many NOOPs go in a time-out in place of probes.
-const greetings = 2
+// Before a peer's PDCID is known no probe can name the PDC. The first packet goes again in place of probes, firstAgain times
+// in its first time-out, and first after silentTrips round trips, and firstQueue packets on the own link, more than a probe
+// would wait: so many senders may begin at once. Not with more than firstFew packets on the way, of which some arrive.
+const (
+	firstAgain  = 2
+	silentTrips = 3
+	firstQueue  = 128
+	firstFew    = 4
+)
 
-// greet asks a peer whose PDCID is unknown yet, so that no probe can name the PDC, by a NOOP, sent again after 5 round trips:
-// the first packet of a PDC, lost, waited for RTO_Init_Time. While more waits to be sent, or without memory, that has to do.
-func (s *source) greet(now int64, p *PDC) {
+// knock has the first packet of a PDC sent again: one that is lost waited for RTO_Init_Time, 125 round trips of 8 us.
+// A NOOP would be shorter, but takes a PSN, and ends a PDC to a reference provider.
+func (s *source) knock(now int64, p *PDC) {
 	w := &p.tx
-	last := w.tail - 1
 	p.probeAt = never
-	switch {
-	case !w.outstanding() || w.queued != 0 || w.next != w.tail || p.probes.sent() >= greetings:
-		return
-	case w.packet(s.mem, last).kind.control():
-		s.timedOut(now, p, last)
-	case s.queueControl(p, pds.CtlNOOP) != nil:
+	if !w.outstanding() || w.next-w.base > firstFew || w.queued != 0 || w.packet(s.mem, w.base).rtos != 0 || p.probes.sent() > firstAgain {
 		return
 	}
+	if p.probes.sent() != 0 {
+		s.stats.Inferred++
+		s.timedOut(now, p, w.base)
+		if p.is(flagROD) {
+			s.goBackOnRTO(now, p, w.base+1)
+		}
+	}
+	n := s.cc.Params().NSCC()
+	pause := silentTrips*s.baseRTT(p) + firstQueue*n.MTU()*s.p.c.BaseRTT/max(n.Constants().BDP, 1)
+	p.probeAt = deadline.After(now, pause<<p.probes.sent())
 	p.probes++
-	p.probeAt = deadline.After(now, s.timer.probePause(p, 5*s.baseRTT(p)))
 }
 
 // askAgain has a probe ask whether the peer is still there, and others follow if that is lost.
