@@ -121,9 +121,6 @@ func (s *source) knock(now int64, p *PDC) {
 	if p.probes.sent() != 0 {
 		s.stats.Inferred++
 		s.timedOut(now, p, w.base)
-		if p.is(flagROD) {
-			s.goBackOnRTO(now, p, w.base+1)
-		}
 	}
 	n := s.cc.Params().NSCC()
 	pause := silentTrips*s.baseRTT(p) + firstQueue*n.MTU()*s.p.c.BaseRTT/max(n.Constants().BDP, 1)
