@@ -313,17 +313,23 @@ func (s *faultShadow) sent(out *pdc.Out, head []byte) {
 	p.ctx.credit.charge(out.Size)
 }
 
-// swapTwin makes k the lost one of two packets of the same size and entropy, both overdue: a context hears of no PSN, and
-// time-outs after the first are spread. Seed 493500010: the one that was due first was taken for lost.
-func (p *shadowPDC) swapTwin(k *shadowPacket) {
+// swapTwin makes k, of p, the lost one of two packets of the same size and entropy, both overdue: a context hears of no PSN, and
+// time-outs after the first are spread. Seed 493500010: the one that was due first was taken for lost. The other may be on another
+// PDC of the context, with nothing counted ahead on either, which the loss would have put back: seed 506000444.
+func (s *faultShadow) swapTwin(p *shadowPDC, k *shadowPacket) {
 	if k == nil || k.fate != fateFlight || k.control {
 		return
 	}
-	for psn := p.base; psn != p.next; psn++ {
-		if q := p.at(psn); q.fate == fateLost && !q.control && q.rtos > 0 && q.size == k.size && q.entropy == k.entropy {
-			k.fate, q.fate, k.again, q.again = q.fate, k.fate, q.again, k.again
-			k.rtos, q.rtos = k.rtos+1, q.rtos-1
-			return
+	for _, o := range append([]*shadowPDC{p}, s.pdcs...) { // the own one first
+		if o == nil || o != p && (o.ctx != p.ctx || o.recalled(k.size)|p.recalled(k.size) != 0) {
+			continue
+		}
+		for psn := o.base; psn != o.next; psn++ {
+			if q := o.at(psn); q.fate == fateLost && !q.control && q.rtos > 0 && q.size == k.size && q.entropy == k.entropy {
+				k.fate, q.fate, k.again, q.again = q.fate, k.fate, q.again, k.again
+				k.rtos, q.rtos = k.rtos+1, q.rtos-1
+				return
+			}
 		}
 	}
 }
@@ -336,7 +342,7 @@ func (s *faultShadow) leaves(p *shadowPDC, out *pdc.Out, syn bool) *shadowPacket
 		w.failf("I6: PSN %#x sent, max_cack is %#x, window %d", uint32(out.PSN), uint32(p.cack), n)
 	}
 	if out.Retx {
-		p.swapTwin(p.out(out.PSN))
+		s.swapTwin(p, p.out(out.PSN))
 		if k := p.out(out.PSN); k != nil && (k.fate == fateLost || k.control && k.fate != fateReleased) {
 			return k
 		}

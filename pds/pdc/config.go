@@ -111,7 +111,8 @@ type Config struct {
 	// for want of a PDC (NO_PDC_AVAIL) is sent again as often and as late.
 	MaxNackRetx int
 
-	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim.
+	// InferLoss concludes losses from SACK and probes for them, in fabrics that do not trim. The first packet of a PDC,
+	// with few behind it, goes again after some round trips of silence, twice before RTOInit: no probe can name the PDC yet.
 	InferLoss    bool
 	TargetQDelay int64 // of probes (default BaseRTT, as in NSCC without trimming)
 	TailLossTime int64 // Tail_Loss_Time: the longest silence before a probe, BaseRTT to 8 s (default 1 ms or 8 BaseRTT)
