@@ -149,11 +149,11 @@ func (s *source) pump(now int64, f *flow) {
 		case pdc.ErrState, pdc.ErrUnknown: // an event is to come that fails them, with the cause
 			return
 		case pdc.ErrNoMemory:
-			if rec.flags&(msgAsks|msgErrand) != 0 {
-				s.starve(f, starvedAsks)
-			} else {
-				s.starve(f, starvedRest)
+			place := uint8(starvedRest)
+			if rec.wantsData() {
+				place = starvedAsks
 			}
+			s.starve(f, place)
 			return
 		default:
 			if s.pds.HasEvents() {
@@ -193,7 +193,7 @@ func (s *source) submit(now int64, f *flow, rec *message, n int) (err error) {
 		rec.left = 0
 	}
 	p := s.packet()
-	p.AR, p.Asks = f.holds != 0, rec.flags&(msgAsks|msgErrand) != 0
+	p.AR, p.Asks = f.holds != 0, rec.wantsData()
 	if rec.mode == ses.ModeRUDI {
 		n, p.Size = 1, uint16(pds.NominalSize(udpLen+pds.RUDILen+int(q.Header)+int(q.Length)))
 		if s.pds.HogsRUDI(now, rec.peer) {
@@ -287,6 +287,9 @@ func (s *source) feed(now int64) {
 		}
 	}
 }
+
+// wantsData reports whether the packets of a message ask for data, see pdc.Packet.
+func (rec *message) wantsData() bool { return rec.flags&(msgAsks|msgErrand) != 0 }
 
 // entry is the name of a message in lists: the slot plus 1, as 0 is the end.
 func (rec *message) entry() uint16 { return uint16(rec.handle) + 1 }

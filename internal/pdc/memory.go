@@ -220,7 +220,10 @@ func (m *memory) takeRow() uint32 {
 func (m *memory) putRow(i uint32) { m.row[i].next, m.freeRow = m.freeRow, i }
 
 // freeChunks is the number of chunks free for any use.
-func (m *memory) freeChunks() int { return max(len(m.free)-m.closing-2*m.spare, 0) }
+func (m *memory) freeChunks() int { return max(len(m.free)-m.reserved(), 0) }
+
+// reserved is how many chunks packets for no special use leave free.
+func (m *memory) reserved() int { return m.closing + 2*m.spare }
 
 // keep returns how many chunks packets like q leave free: requests for data some, and what brings data more. What the
 // peer refuses until the peer's reads have got their data would keep that data back, and the reads here, for ever.
@@ -231,7 +234,7 @@ func (m *memory) keep(q *Packet) int {
 	case q.Asks:
 		return m.closing + m.spare
 	}
-	return m.closing + 2*m.spare
+	return m.reserved()
 }
 
 // has reports whether there is a chunk for packets of a kind.

@@ -182,7 +182,7 @@ func (m *Manager) submit(now int64, p *PDC, first *Packet, n int) (taken int, er
 			taken += int(p.tx.more(m.p, m.mem, uint32(n-taken)))
 		}
 	}
-	m.mem.kept = m.mem.closing + 2*m.mem.spare
+	m.mem.kept = m.mem.reserved()
 	if taken > 0 {
 		ends := 0
 		if first.EOM {
