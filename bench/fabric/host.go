@@ -426,13 +426,11 @@ func (h *Host) place(f *Frame, data []byte) {
 	}
 }
 
-// owner is the message in a receive buffer. All packets of a send name the buffer.
+// owner is the message in a receive buffer, as the last packet with a header says: a send that begins anew with smaller
+// packets gives its buffer back, for another send.
 func (h *Host) owner(f *Frame, buf uint32) uint32 {
 	if h.r.Form == pds.NextNone {
 		return h.buffer[buf]
-	}
-	if id, ok := h.buffer[buf]; ok {
-		return id
 	}
 	if _, err := h.request.Decode(h.r.Form, f.Bytes[h.r.Header:]); err != nil {
 		return ^uint32(0)
