@@ -174,6 +174,9 @@ func (ev Event) String() string {
 	return s
 }
 
+// helpsGone are the settings for a PDC that a peer has closed, other than by beginning again.
+const helpsGone = "the peer's PDCs.General and PDS.IdleTime"
+
 // why returns the kind of ev's failure, and the limiting settings.
 func (ev *Event) why() (helps string, kind error) {
 	switch ev.Outcome.Status {
@@ -194,7 +197,7 @@ func (ev *Event) why() (helps string, kind error) {
 	case pdc.CauseAborted:
 		return "", ErrAborted
 	case pdc.CauseNone, pdc.CauseClosed:
-		return "", ErrPeerGone
+		return helpsGone, ErrPeerGone
 	}
 	code := ev.Nack
 	if code == 0 && ev.Cause < 0x100 { // the cause is a code itself, where the peer is gone
@@ -242,7 +245,7 @@ func refusal(c pds.NackCode) (helps string, kind error) {
 	case pds.NackTrimmed, pds.NackTrimmedLastHop, pds.NackTrimmedACK, pds.NackRODOOO, pds.NackRcvrInferLoss, pds.NackPktNotRcvd:
 		return "PDS.MaxNackRetx", ErrNetwork
 	case pds.NackInvDPDCID, pds.NackPDCHdrMismatch, pds.NackClosing, pds.NackClosingInErr:
-		return "", ErrPeerGone
+		return helpsGone, ErrPeerGone
 	case pds.NackNewStartPSN:
 		return "PDS.Start and PDS.NewPDCTime of the peer", ErrProtocol
 	}

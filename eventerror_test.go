@@ -41,7 +41,7 @@ func TestEventsSayWhatToDo(t *testing.T) {
 		{pdsError(pdc.CauseNack, pds.NackPSNOORWindow), uetcc.ErrShortage, []string{"DefaultMPR"}},
 		{pdsError(pdc.CauseNack, pds.NackTrimmed), uetcc.ErrNetwork, []string{"UET_TRIMMED", "MaxNackRetx"}},
 		{pdsError(pdc.CauseNack, pds.NackNewStartPSN), uetcc.ErrProtocol, []string{"NewPDCTime"}},
-		{pdsError(pdc.Cause(pds.NackInvDPDCID), pds.NackInvDPDCID), uetcc.ErrPeerGone, []string{"UET_INV_DPDCID"}},
+		{pdsError(pdc.Cause(pds.NackInvDPDCID), pds.NackInvDPDCID), uetcc.ErrPeerGone, []string{"UET_INV_DPDCID", "PDCs.General"}},
 		{pdsError(pdc.Cause(pds.NackUnexpEvent), pds.NackUnexpEvent), uetcc.ErrProtocol, []string{"UET_UNEXP_EVENT"}},
 		{pdsError(pdc.CausePending, 0), uetcc.ErrNoPDC, []string{"PendTimeout"}},
 		{pdsError(pdc.CauseClosed, 0), uetcc.ErrPeerGone, []string{"sent again"}},
