@@ -378,23 +378,38 @@ func TestOversizedPacketIsNotHeldForEver(t *testing.T) {
 	require.Len(t, filterData(g.send(g.a)), 1)
 }
 
-// A request that is worked on is shown as arrived and not released.
+// The answer to a request that is worked on acknowledges the request, and tells how long that took. Once that
+// has been long, the next requests are shown as arrived and not released before they are answered.
 func TestAnswerLaterShowsArrival(t *testing.T) {
 	g := newPair(t, pairConfig{start: 70})
 	g.b.later = true
-	g.submit(1, 1)
-	r, _ := g.give(g.send(g.a)[0])
+	g.submit(1, 2)
+	sent := g.send(g.a)
+	r, _ := g.give(sent[0])
 	out := make([]byte, ReplyMax)
 	n, err := g.b.m.Respond(g.now, r.ID, &Response{Kind: RespondLater}, out)
 	require.NoError(t, err)
+	require.Zero(t, n)
+	service := g.b.m.p.c.TargetQDelay / pds.ServiceTimeUnit * pds.ServiceTimeUnit
+	n, err = g.b.m.Respond(g.now+g.b.m.p.c.TargetQDelay, r.ID, &Response{Kind: RespondGuaranteed, Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
+	require.NoError(t, err)
+	a := ackCC(t, wire{from: g.b, b: out[:n]})
+	require.Equal(t, []pds.PSN{69, 70}, []pds.PSN{a.CACK, a.AckPSN()})
+	var st pds.NSCCState
+	require.True(t, a.NSCC(&st))
+	require.Equal(t, service, int64(st.ServiceTime)*pds.ServiceTimeUnit)
+
+	r, _ = g.give(sent[1])
+	n, err = g.b.m.Respond(g.now, r.ID, &Response{Kind: RespondLater}, out)
+	require.NoError(t, err)
 	w := wire{from: g.b, b: out[:n]}
-	a := ackCC(t, w)
+	a = ackCC(t, w)
 	require.Equal(t, []pds.PSN{69, 69, 70}, []pds.PSN{a.CACK, a.AckPSN(), a.SACKBase()})
-	require.EqualValues(t, 1, a.Bitmap)
+	require.EqualValues(t, 3, a.Bitmap)
 	g.give(w)
 	require.Equal(t, StateEstablished, g.info(g.a).State, "it names the target's PDCID")
 	require.Empty(t, g.a.take(EventResponse, EventImplicit))
-	require.Equal(t, 1, g.info(g.a).Outstanding)
+	require.Equal(t, 2, g.info(g.a).Outstanding)
 }
 
 // A run is as good as its packets one by one, and ends where one would be

@@ -19,6 +19,7 @@ type target struct {
 	in    inbound   // the packet being received
 	turns queue     // PDCs with a buffered request whose turn has come
 	holes []pds.PSN // by PDC, with RcvrInferLoss: the missing PSN named by the last NACK
+	slow  bool      // the last answer that a request waited for took as long as a queue above TargetQDelay
 }
 
 // receiveRequest is the target's side of a data packet. Nothing changes before
@@ -167,15 +168,15 @@ func (m *Manager) place(now int64, p *PDC, b *inbound, out []byte, r *Result) er
 }
 
 // crowded reports whether the packet of p that is so far ahead of the lowest missing one is not to have a response: with
-// a third of the slots taken the rest is for the missing packets, unless those are few. What is kept above a missing packet no
-// CLEAR frees, and with all slots there the missing packets got through one in a round trip.
+// a third of the slots taken the missing packets have one each, and two unless those are few. What is kept above a missing
+// packet no CLEAR frees, and with all slots there the missing packets got through one in a round trip.
 func (m *memory) crowded(p *PDC, ahead int) bool {
 	taken, spare := uint32(p.resp.shared), m.responses.spare
 	if 2*taken <= spare {
 		return false
 	}
-	few := int(taken+spare) / 32
-	return taken+2*uint32(max(ahead-p.rx.OOO(m.far(p))-few-1, 0)) >= spare // the lowest has a slot of its own
+	few, missing := int(taken+spare)/32, ahead-p.rx.OOO(m.far(p))-1 // the lowest has a slot of its own
+	return taken+uint32(max(missing, 0)+max(missing-few, 0)) >= spare
 }
 
 // outside refuses a packet whose PSN is not in the window, within limits. A packet of a different PDC with

@@ -3,8 +3,11 @@
 package pdc
 
 import (
+	"encoding/binary"
+
 	"github.com/uetcc/uetcc/internal/deadline"
 	"github.com/uetcc/uetcc/internal/enum"
+	"github.com/uetcc/uetcc/nscc"
 	"github.com/uetcc/uetcc/pds"
 )
 
@@ -92,11 +95,13 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		p.rx.answers(b.flags&pds.FlagAR != 0)
 		return m.reply.ackStored(p, i, b.echo(), &b.state, out)
 	case RespondLater:
-		m.mem.responses.reserve(m.mem.hold(p, b, respPending), int(a.Room))
-		if first := m.target.accept(p, b.psn, b.size, b.payload); m.reply.ackWanted(p, b.flags, b.ce) || first || m.reply.ackDue(p) {
-			return m.reply.ackUnanswered(p, b, out)
+		m.target.postpone(now, m.mem.hold(p, b, respPending), a)
+		first := m.target.accept(p, b.psn, b.size, b.payload)
+		asked := m.reply.ackWanted(p, b.flags, b.ce) || first || m.reply.ackDue(p)
+		if !asked || !m.target.slow { // else the answer acknowledges
+			return 0
 		}
-		return 0
+		return m.reply.ackUnanswered(p, b, out)
 	default:
 		return m.respondDefault(now, p, b, a, out)
 	}
@@ -213,9 +218,11 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 	i := s.find(&p.resp, id.PSN)
 	buffered := s.slot[i].state == respBuffered
 	if buffered {
-		if n, done, err := m.target.respondBuffered(p, i, a, out); done {
+		if n, done, err := m.target.respondBuffered(now, p, i, a, out); done {
 			return n, err
 		}
+	} else if s.slot[i].state == respPending {
+		m.target.postponed(now, i, a)
 	}
 	switch {
 	case s.slot[i].state != respPending || a.Kind > RespondGuaranteed:
@@ -235,6 +242,22 @@ func (m *Manager) respondLate(now int64, p *PDC, id RxID, a *Response, out []byt
 	}
 	// The requester has waited: answer at once.
 	return m.reply.putACK(p, out, &ackSpec{psn: id.PSN, flags: echo, next: a.Next, bytes: a.Bytes, state: &a.State}), nil
+}
+
+// postpone has the request in slot i wait for the answer that a promises.
+func (t *target) postpone(now int64, i uint32, a *Response) {
+	t.mem.responses.reserve(i, int(a.Room))
+	binary.NativeEndian.PutUint64(t.mem.responses.slot[i].data[:], uint64(now)) // no data yet
+}
+
+// postponed takes the time that the answer a to the request in slot i took: the source is told, and where that
+// was long the next requests are acknowledged before their answers.
+func (t *target) postponed(now int64, i uint32, a *Response) {
+	waited := now - int64(binary.NativeEndian.Uint64(t.mem.responses.slot[i].data[:]))
+	t.slow = waited >= t.p.c.TargetQDelay
+	if a.State.Type == pds.CCNSCC && a.State.Service == 0 {
+		a.State.Service = uint16(nscc.ServiceTimeOf(waited))
+	}
 }
 
 // guaranteeLate is respondLate for a response the initiator has to see.

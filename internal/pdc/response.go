@@ -30,7 +30,7 @@ const (
 // A response is a PSN that CACK must not pass: the answer is still owed.
 type response struct {
 	psn   pds.PSN
-	data  [ResponseMax]byte
+	data  [ResponseMax]byte // while respPending, the time of arrival, ns
 	len   uint16 // of data; while respBuffered, the number of the buffer
 	long  uint16 // place of a response longer than data, 0: none
 	hdr   pds.NextHdr
@@ -291,7 +291,7 @@ func (m *Manager) Replay() (id RxID, buffer uint16) {
 
 // respondBuffered takes the answer to a buffered request. done means nothing is left to
 // do; otherwise the request now counts as handed up.
-func (t *target) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n int, done bool, err error) {
+func (t *target) respondBuffered(now int64, p *PDC, i uint32, a *Response, out []byte) (n int, done bool, err error) {
 	s := &t.mem.responses
 	switch {
 	case !p.rx.Missing().After(s.slot[i].psn):
@@ -309,7 +309,7 @@ func (t *target) respondBuffered(p *PDC, i uint32, a *Response, out []byte) (n i
 	if a.Kind != RespondLater {
 		return 0, false, nil
 	}
-	s.reserve(i, int(a.Room))
+	t.postpone(now, i, a)
 	if t.reply.moreDue(p) {
 		return 0, true, nil
 	}
