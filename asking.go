@@ -88,7 +88,11 @@ func (a *asking) room(units uint32) uint32 {
 		return 0
 	}
 	n := (uint32(free) + units - 1) / units
-	if open := a.open + uint32(a.kept); a.peer != 0 && open+n > a.peer {
+	open := a.open
+	if open != 0 { // else no answer is to come that tells of room again
+		open += uint32(a.kept)
+	}
+	if a.peer != 0 && open+n > a.peer {
 		a.scarce = true
 		n = max(a.peer, open) - open
 	}

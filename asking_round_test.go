@@ -34,3 +34,16 @@ func TestAskingFillsALongPath(t *testing.T) {
 	require.GreaterOrEqual(t, int64(a.least)<<6, int64(rtt))
 	require.Less(t, now, int64(1.8*(packets*took+1.5*rtt)))
 }
+
+// Once all that was asked for has been answered, nothing tells of room any more: answers that the peer may still
+// keep then hold back nothing. Fetching atomics behind a write that was lost stood still until MessageTimeout.
+func TestAskingGoesOnWhenAllIsAnswered(t *testing.T) {
+	a := asking{peer: 2, keeps: true}
+	a.ask(0, 2, 1)
+	a.kept = 2
+	require.Zero(t, a.room(1))
+	a.arrive(1)
+	require.Zero(t, a.room(1), "the next answer tells")
+	a.arrive(1)
+	require.NotZero(t, a.room(1))
+}

@@ -84,6 +84,9 @@ func (s *source) expire(now int64, rec *message) {
 		}
 	}
 	c := rec.cause
+	if c == pdc.CauseNack { // of its own packets: those of others that stand still have not been refused so often
+		c = pdc.CauseMessageTimeout
+	}
 	_ = s.cancel(now, h)
 	if rec.handle != h {
 		return

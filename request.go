@@ -202,7 +202,7 @@ func (x *receiver) onRUDI(now int64, in, reply *Datagram, buf []byte, r *Receive
 	switch {
 	case d.Action == ses.ActionRead && x.isTooMuch(in, &y):
 		x.response = pdc.Response{Kind: pdc.RespondRefuse, Code: pds.NackNoPDCAvail}
-		r.Action, r.Form, r.Header, r.Length = ses.ActionNone, pds.NextNone, 0, 0
+		*r = Received{}
 		x.stats.Refused++
 	case d.Action == ses.ActionRead:
 		x.response.Next, x.response.Bytes = y.Form, y.AppendTo(x.bytes[:0])

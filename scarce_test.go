@@ -168,6 +168,30 @@ func TestShortageFailsOneMessage(t *testing.T) {
 	}
 }
 
+// Where a message that stands still ends the PDC, after some of its packets have been refused too often, others on the PDC
+// do not fail for a refusal that they have not had: their error named NackCode(0).
+func TestShortageThatEndsThePDC(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 3, func(c *uetcc.Config) {
+		c.Target.Messages, c.PDS.MaxNackRetx, c.PDS.NackRetxTime, c.MessageTimeout, c.Memory.Chunks = 1, 1, 0, 10*ms, 0
+	})
+	a, b, gone := n.ends[0], n.ends[1], n.ends[2]
+	gone.local[1] = fill(3*netMTU, 1)
+	_, err := gone.e.Write(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 3 * netMTU, Cookie: 1})
+	require.NoError(t, err)
+	n.ends = n.ends[:2]
+	n.arrive(netPacket{wirePacket: sendAll(0, gone.e)[0]})
+	require.Equal(t, 1, b.e.Usage().Arriving)
+	const messages = 4
+	for range messages {
+		n.write(ses.ModeROD, 100*netMTU)
+	}
+	n.run(func() bool { return len(a.events) == messages })
+	for _, ev := range a.events {
+		require.Equal(t, ses.StatusPDS, ev.Outcome.Status)
+		require.Equal(t, ev.Cause == pdc.CauseNack, ev.Nack != 0, ev)
+	}
+}
+
 // Pools that hold one of each are enough for messages of all kinds.
 func TestPoolsOfOne(t *testing.T) {
 	for name, edit := range map[string]func(*uetcc.Config){
@@ -251,6 +275,18 @@ func TestReadWithoutAnswerIsRefused(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, refused)
+}
+
+// So is a RUDI read of more than a source not proven to receive may have: it is not said to be complete.
+func TestRUDIReadOfAStrangerIsRefused(t *testing.T) {
+	n := newNetwork(t, 1, netFaults{}, 2, nil)
+	n.read(ses.ModeRUDI, netMTU)
+	_, reply, r := take(n.now, n.ends[1].e, sendAll(n.now, n.ends[0].e)[0])
+	var nack pds.Nack
+	_, err := nack.Decode(reply.Packet)
+	require.NoError(t, err)
+	require.Equal(t, pds.NackNoPDCAvail, nack.Code)
+	require.Equal(t, uetcc.Received{}, r)
 }
 
 // Sends that the peer refuses, and that have all memory for packets, keep back neither the data that the peer reads nor

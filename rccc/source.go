@@ -188,7 +188,8 @@ func (s *Source) Target(p *Params, d Demand) int64 {
 // Settle brings the request timer in line with the present state: call Settle at the end of
 // every event, with the waiting bytes (new and for retransmission). The timer starts when data
 // waits without credit, runs for an RTT, or twice the latest wait for credit if longer, and
-// stops when nothing waits any more or credit has come. A running timer is left alone.
+// stops when nothing waits any more or credit has come. A running timer is left alone. One that starts after
+// requests in vain has a few left.
 func (s *Source) Settle(p *Params, now, waiting int64) {
 	starved := waiting > 0 && s.credit <= 0
 	running := s.is.has(armed)
@@ -205,6 +206,9 @@ func (s *Source) Settle(p *Params, now, waiting int64) {
 	}
 	s.is.set(granted, false)
 	s.is.set(armed, starved)
+	if starved && s.InVain() { // the data that waited has been given up, and the path may be back since
+		s.backoff = hopeful
+	}
 	s.since = uint32(now)
 	s.due = deadline.After(now, s.requestDelay(p))
 }

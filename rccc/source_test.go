@@ -365,6 +365,12 @@ func TestSourceRequestsInVainEndInSeconds(t *testing.T) {
 		require.Less(t, now, int64(10e9), "%d ns", rtt)
 		require.Greater(t, now, 150*rtt, "and not before a destination may have come round")
 		require.GreaterOrEqual(t, asked, 8)
+		s.Settle(p, now, 0) // all is given up
+		s.Settle(p, now, 1)
+		at, _ := s.Deadline()
+		require.False(t, s.InVain(), "what waits next asks, too")
+		require.True(t, s.RequestDue(p, at))
+		require.LessOrEqual(t, at-now, 64*rtt)
 	}
 }
 

@@ -56,7 +56,10 @@ type Process struct {
 	Absolute bool
 }
 
-// A Receive is a buffer to be posted to a receive queue. A buffer serves one message.
+// A Receive is a buffer to be posted to a receive queue. A buffer serves one message. Only a message some of whose
+// packets are longer than this side takes gives the buffer back without a word, RC_OP_VIOLATION apart: the buffer
+// has its place in the queue again, under a new handle that nobody is told, and what comes for its Cookie next is
+// the begin of a message.
 type Receive struct {
 	Base   uint64 // first address
 	Length uint32 // bytes; a longer message is cut

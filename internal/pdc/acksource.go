@@ -109,7 +109,7 @@ func (rec *recovery) acknowledge(now int64, p *PDC, h *pds.AckCC, k *ackGain) er
 	p.activeAt = now
 	switch {
 	case k.Late:
-		p.took = p.tookLate(rec.p, k.Took, k.Timeouts)
+		p.took = rec.mem.tookLate(now, p, rec.p, k.Took, k.Timeouts)
 	case k.Answered:
 		p.took = tookOf(k.Took)
 	}

@@ -65,7 +65,11 @@ func (rec *recovery) askCredit(now int64, c ccc.Handle) {
 			if deadline.After(p.activeAt, rec.p.c.RTOInit) <= now && rec.source.askLast(p) || rec.sched.granted(p) {
 				rec.mem.owesAnswer(p)
 			}
-			asked = true
+			if asked = true; l.Head != l.Tail { // the next time asks about another: a peer may have one PDC and not another
+				l.Head = p.nextData
+				rec.sched.park(p)
+				continue
+			}
 		}
 		rec.sched.unpark(c) // it waits again behind the others, so that the next time asks those it has not come to
 	}

@@ -58,7 +58,7 @@ func (f *FastPath) Exchange(now int64, acks []*view.AckCC, src *Addr, most int) 
 		if pkt.sends == karn.First {
 			rtt, p.took = rttOf(since, a), tookOf(since)
 		} else {
-			p.took = p.tookLate(m.p, since, pkt.rtos)
+			p.took = mem.tookLate(now, p, m.p, since, pkt.rtos)
 		}
 		y.PlainAck, y.Packets, y.Entropy = pkt.news(rtt, a, acked), int32(acked), pkt.entropy
 		if units := a.RcvdBytes(); units != 0 || p.counted.beyond() == countedMany { // else nothing to compare
@@ -237,7 +237,7 @@ func (m *Manager) takeRun(now int64, p *PDC, acks []*view.AckCC, most int) (n ui
 	if pkt.sends == karn.First {
 		p.took = tookOf(now - pkt.sentAt)
 	} else {
-		p.took = p.tookLate(m.p, now-pkt.sentAt, pkt.rtos)
+		p.took = mem.tookLate(now, p, m.p, now-pkt.sentAt, pkt.rtos)
 	}
 	n = end - w.base
 	w.acknowledged(mem, n)

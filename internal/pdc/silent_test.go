@@ -190,6 +190,30 @@ func TestPeerThatIsGoneWithTheCredit(t *testing.T) {
 	require.Positive(t, asked)
 }
 
+// PDCs that wait for the same credit ask for it in turn: the peer may have given up one of them, and refuses what asks on that.
+// The first always asked for all, until the others failed for want of credit, with their peer there and ready to grant it.
+func TestPDCsAskForCreditInTurn(t *testing.T) {
+	g := newPair(t, pairConfig{control: ccc.ControlRCCC})
+	g.submit(1, 1)
+	second := g.openJob(7)
+	g.submitOn(second, 2, 1)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	g.submit(1000, 900)
+	g.submitOn(second, 2000, 900)
+	g.giveAll(g.giveAll(g.send(g.a)))
+	asks := map[pds.PDCID]int{}
+	for range 20 {
+		g.wait(ms)
+		for _, w := range g.send(g.a) {
+			if pds.Type(w.b[0]>>3) == pds.TypeCP && controlOf(t, w).Ctl == pds.CtlCreditReq {
+				asks[controlOf(t, w).SPDCID]++
+			}
+		}
+	}
+	require.Len(t, asks, 2)
+	require.InDelta(t, asks[g.h.ID()], asks[second.ID()], 1)
+}
+
 // A context that waits for credit in vain looks at its own PDCs. Before, each looked at all: 64k peers that granted nothing
 // held the endpoint up for ten seconds.
 func TestDeniedContextLooksAtItsOwn(t *testing.T) {

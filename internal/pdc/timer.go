@@ -334,19 +334,20 @@ func (rec *recovery) overdue(now int64, p *PDC) {
 }
 
 // A trip is the learnt time of answers to a PDC's packets: mean and mean deviation as in RFC
-// 6298, ns. An answer's whole time counts, including the service time at the peer, or an honest
+// 6298. An answer's whole time counts, including the service time at the peer, or an honest
 // slow peer would be sent everything twice. The zero value has heard no answer.
 //
 // Only the last answer is kept ([PDC.took]), and weighed where a time-out fires: a path that
 // answers within RTO_Init_Time costs nothing, one that takes longer has a time-out to weigh it
 // at every RTO_Init_Time.
 type trip struct {
-	mean, dev int64
+	mean, dev int32 // units of 2^tripShift ns
 	heard     int64 // time of the last finding, by a time-out or a probe's answer, that the peer answers, plus 1
+	weighed   int64 // time of the last change of mean and dev
 }
 
-// weigh takes in an answer after time d.
-func (t *trip) weigh(d int64) {
+// weigh takes in an answer after time d, in the same units.
+func (t *trip) weigh(d int32) {
 	if t.mean == 0 {
 		t.mean, t.dev = max(d, 1), d/2
 		return
@@ -360,7 +361,8 @@ func (t *trip) weigh(d int64) {
 // may add as much, and RTO_Init_Time at least. The bound leaves a peer with the same IdleTime
 // room for some copies before the PDC counts as idle.
 func (t *trip) rto(p *Params) int64 {
-	return min(max(p.c.RTOInit, t.mean+max(4*t.dev, t.mean)), p.learntMost())
+	mean, dev := int64(t.mean)<<tripShift, int64(t.dev)<<tripShift
+	return min(max(p.c.RTOInit, mean+max(4*dev, mean)), p.learntMost())
 }
 
 // learntMost is the longest timeout that answers teach: a bound as low as the longest timeout of
@@ -390,7 +392,7 @@ func spread(d int64, n uint8, number uint32) int64 {
 // spreadMost is the most that spread adds.
 func spreadMost(d int64) int64 { return d / 4 }
 
-// tripShift is the unit of PDC.took: 2^10 ns.
+// tripShift is the unit of a trip and of PDC.took: 2^10 ns.
 const tripShift = 10
 
 // tookOf is PDC.took of an answer after so long.
@@ -398,15 +400,20 @@ func tookOf(ns int64) uint32 { return uint32(ns>>tripShift) + 1 }
 
 // tookLate is PDC.took with an answer to the first copy of a packet at the time since after the last
 // copy, with n time-outs before. All later copies were in vain, and the answer took at least
-// the time-outs longer: otherwise a peer slower than RTO_Init_Time would never be weighed,
-// since each packet is sent again before the answer comes. Where the last copy has waited for
+// the time-outs longer, the last of which was no less than the learnt one if nothing has been learnt
+// since: otherwise a peer slower than RTO_Init_Time would never be weighed, or a path be taken for a third
+// shorter for ever, since each packet is sent again before the answer comes. Where the last copy has waited for
 // the window, or left for another reason than time, the answer took longer still: so the
 // time counts only where it is more than what is known.
 //
 //go:noinline
 //uetcc:hot
-func (p *PDC) tookLate(c *Params, since int64, n uint8) uint32 {
-	took := tookOf(deadline.After(since, c.rto(n)-c.c.RTOInit))
+func (m *memory) tookLate(now int64, p *PDC, c *Params, since int64, n uint8) uint32 {
+	waits := c.rto(n) - c.c.RTOInit
+	if t := &m.trip[p.tx.slot]; n != 0 && t.weighed <= now-since {
+		waits = max(waits, t.rto(c))
+	}
+	took := tookOf(deadline.After(since, waits))
 	if took <= p.took&^tookAtLeast {
 		return p.took
 	}
@@ -420,8 +427,9 @@ const tookAtLeast = 1 << 30
 func (m *memory) weighTrip(now int64, p *PDC) {
 	t := &m.trip[p.tx.slot]
 	if took := int32(p.took); took > 0 { // else no answer, or the clock has gone back
-		if d := int64(took&^tookAtLeast-1) << tripShift; took&tookAtLeast == 0 || d > t.mean {
+		if d := took&^tookAtLeast - 1; took&tookAtLeast == 0 || d > t.mean {
 			t.weigh(d)
+			t.weighed = now
 		}
 	}
 	if p.took != 0 {

@@ -184,3 +184,27 @@ func TestTimeoutsOfAPeerThatAnswers(t *testing.T) {
 		})
 	}
 }
+
+// One packet after another to a slow peer, as behind a window of one: the time is learnt in few round trips, though each
+// packet is sent again before its answer comes, and though the first time-outs taught too short a time. A path of 10 ms was
+// taken for one of 3.6 for ever, so each packet went twice and no round trip was ever measured.
+func TestSlowPeerOfOnePacket(t *testing.T) {
+	for _, after := range []int64{3 * ms, 10 * ms, 50 * ms} {
+		s := &slow{pair: newPair(t, pairConfig{}), after: func() int64 { return after }}
+		one := func() {
+			s.sent++
+			s.submit(uint64(s.sent), 1)
+			s.run(s.sent)
+		}
+		one()
+		s.a.m.mem.trip[s.a.m.pdc[s.h.ID()].tx.slot] = trip{mean: int32(after / 3 >> tripShift)}
+		for range 20 {
+			one()
+		}
+		start := s.a.m.Stats().Resent
+		for range 50 {
+			one()
+		}
+		require.Equal(t, start, s.a.m.Stats().Resent, after)
+	}
+}
