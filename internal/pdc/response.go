@@ -31,8 +31,8 @@ const (
 type response struct {
 	psn   pds.PSN
 	data  [ResponseMax]byte // while respPending, the time of arrival, ns
-	len   uint16 // of data; while respBuffered, the number of the buffer
-	long  uint16 // place of a response longer than data, 0: none
+	len   uint16            // of data; while respBuffered, the number of the buffer
+	long  uint16            // place of a response longer than data, 0: none
 	hdr   pds.NextHdr
 	state respState
 	flags pds.Flags // of the request: FlagRetx, FlagM
