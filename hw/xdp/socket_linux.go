@@ -65,7 +65,7 @@ func (s *socket) bind(to *unix.SockaddrXDP) (err error) {
 	}
 }
 
-const busyTime = time.Second
+const busyTime = 3 * time.Second
 
 // openRings makes the rings, of so many entries each.
 func (s *socket) openRings(entries int) (err error) {

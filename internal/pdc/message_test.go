@@ -378,38 +378,45 @@ func TestOversizedPacketIsNotHeldForEver(t *testing.T) {
 	require.Len(t, filterData(g.send(g.a)), 1)
 }
 
-// The answer to a request that is worked on acknowledges the request, and tells how long that took. Once that
-// has been long, the next requests are shown as arrived and not released before they are answered.
+// The answer to a request that is worked on acknowledges the request, and tells how long that took. The first request
+// of a PDC is shown as arrived and not released before, and so are the next ones once an answer has taken long.
 func TestAnswerLaterShowsArrival(t *testing.T) {
 	g := newPair(t, pairConfig{start: 70})
 	g.b.later = true
-	g.submit(1, 2)
-	sent := g.send(g.a)
-	r, _ := g.give(sent[0])
+	g.submit(1, 3)
 	out := make([]byte, ReplyMax)
-	n, err := g.b.m.Respond(g.now, r.ID, &Response{Kind: RespondLater}, out)
-	require.NoError(t, err)
-	require.Zero(t, n)
-	service := g.b.m.p.c.TargetQDelay / pds.ServiceTimeUnit * pds.ServiceTimeUnit
-	n, err = g.b.m.Respond(g.now+g.b.m.p.c.TargetQDelay, r.ID, &Response{Kind: RespondGuaranteed, Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
+	later := func(sent wire) (RxID, wire) {
+		r, _ := g.give(sent)
+		n, err := g.b.m.Respond(g.now, r.ID, &Response{Kind: RespondLater}, out)
+		require.NoError(t, err)
+		return r.ID, wire{from: g.b, b: out[:n]}
+	}
+	shows := func(w wire, arrived uint64) {
+		a := ackCC(t, w)
+		require.Equal(t, []pds.PSN{69, 69, 70}, []pds.PSN{a.CACK, a.AckPSN(), a.SACKBase()})
+		require.Equal(t, arrived, a.Bitmap)
+		g.give(w)
+		require.Empty(t, g.a.take(EventResponse, EventImplicit))
+		require.Equal(t, 3, g.info(g.a).Outstanding)
+	}
+	sent := g.send(g.a)
+	_, w := later(sent[0])
+	shows(w, 1)
+	require.Equal(t, StateEstablished, g.info(g.a).State, "it names the target's PDCID")
+
+	id, w := later(sent[1])
+	require.Empty(t, w.b)
+	long := g.b.m.p.c.TargetQDelay
+	n, err := g.b.m.Respond(g.now+long, id, &Response{Kind: RespondGuaranteed, Next: pds.NextResponse, Bytes: make([]byte, 12)}, out)
 	require.NoError(t, err)
 	a := ackCC(t, wire{from: g.b, b: out[:n]})
-	require.Equal(t, []pds.PSN{69, 70}, []pds.PSN{a.CACK, a.AckPSN()})
+	require.Equal(t, []pds.PSN{69, 71}, []pds.PSN{a.CACK, a.AckPSN()})
 	var st pds.NSCCState
 	require.True(t, a.NSCC(&st))
-	require.Equal(t, service, int64(st.ServiceTime)*pds.ServiceTimeUnit)
+	require.Equal(t, long/pds.ServiceTimeUnit, int64(st.ServiceTime))
 
-	r, _ = g.give(sent[1])
-	n, err = g.b.m.Respond(g.now, r.ID, &Response{Kind: RespondLater}, out)
-	require.NoError(t, err)
-	w := wire{from: g.b, b: out[:n]}
-	a = ackCC(t, w)
-	require.Equal(t, []pds.PSN{69, 69, 70}, []pds.PSN{a.CACK, a.AckPSN(), a.SACKBase()})
-	require.EqualValues(t, 3, a.Bitmap)
-	g.give(w)
-	require.Equal(t, StateEstablished, g.info(g.a).State, "it names the target's PDCID")
-	require.Empty(t, g.a.take(EventResponse, EventImplicit))
-	require.Equal(t, 2, g.info(g.a).Outstanding)
+	_, w = later(sent[2])
+	shows(w, 7)
 }
 
 // A run is as good as its packets one by one, and ends where one would be

@@ -98,7 +98,7 @@ func (m *Manager) respondNow(now int64, p *PDC, b *inbound, a *Response, out []b
 		m.target.postpone(now, m.mem.hold(p, b, respPending), a)
 		first := m.target.accept(p, b.psn, b.size, b.payload)
 		asked := m.reply.ackWanted(p, b.flags, b.ce) || first || m.reply.ackDue(p)
-		if !asked || !m.target.slow { // else the answer acknowledges
+		if !asked || !first && !m.target.slow { // else the answer acknowledges; a source without the PDCID asks late about a lost one
 			return 0
 		}
 		return m.reply.ackUnanswered(p, b, out)
