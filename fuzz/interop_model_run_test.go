@@ -28,7 +28,7 @@ func TestReferenceModel(t *testing.T) {
 				t.Run(fmt.Sprintf("%v loss=%v buffer=%v", typ, loss, buffer), func(t *testing.T) {
 					first, inferred := uint64(0), uint64(0)
 					if typ == pds.TypeRODReq && !buffer {
-						first = 12 // in two of 300 seeds, 5 and 108, the reference provider's windows go again until one packet is out of tries
+						first = 24 // in one of some fifty seeds, such as 17 and 77, the reference provider's windows go again until a packet is out of tries
 					}
 					for seed := range seeds {
 						w := playReference(t, first+seed, loss, typ, buffer)
