@@ -221,8 +221,9 @@ func (s *source) pumpAnswers(now int64, f *flow) {
 // Answer brings the data asked for by [Received]: the value of a fetching atomic, or
 // the bytes of a short read, Received.Length of them. reply becomes the acknowledgement,
 // and needs the capacity [Endpoint.ReplyMax]; its State, set by the caller, goes into the
-// acknowledgement for congestion control. On an ordered PDC the answers have to come in
-// the order of the requests.
+// acknowledgement for congestion control, with the time since the request as service_time unless
+// set. The acknowledgement of a request waits for the answer, as long as the answers before came within
+// PDS.TargetQDelay. On an ordered PDC the answers have to come in the order of the requests.
 //
 // Errors: ses.ErrStale when nothing waits for the answer, or the PDC has ended; ses.ErrRange
 // when data has the wrong length; pdc.ErrShortBuffer.
