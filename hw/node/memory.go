@@ -141,7 +141,7 @@ func (s *shard) isOrphan(r *uetcc.Received) bool {
 		return false
 	}
 	x := s.slotOf(r.Cookie)
-	return x != nil && x.recv && x.op == nil
+	return x != nil && x.orphan
 }
 
 // received ends a Recv whose message is whole, or comes no more: the sender has given the message up, or the Recv has
