@@ -25,7 +25,7 @@ func (n *Node) Expose(memory []byte) (Region, error) {
 	r := Region(n.regions)
 	for _, s := range n.shards {
 		if err := s.expose(r, memory); err != nil {
-			return 0, fmt.Errorf("node: %d regions are open, Options.Regions allows %d: %w", n.regions, n.options.Regions, err)
+			return 0, fmt.Errorf("node: as many regions are open as Options.Regions allows, %d: %w", n.options.Regions, err)
 		}
 	}
 	n.regions++

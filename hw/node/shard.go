@@ -144,6 +144,9 @@ func (s *shard) enter(ctx context.Context) error {
 	if s.node.closed.Load() {
 		return ErrClosed
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	select {
 	case s.places <- struct{}{}:
 		return nil
