@@ -14,8 +14,8 @@ import (
 	"github.com/uetcc/uetcc/pds/pdc"
 )
 
-// parse reads an address with or without a port; names are looked up.
-func parse(s string, defaultPort uint16) (netip.AddrPort, error) {
+// parse reads an address with or without a port; names are looked up, network is "ip", "ip4" or "ip6".
+func parse(s string, defaultPort uint16, network string) (netip.AddrPort, error) {
 	if a, err := netip.ParseAddr(s); err == nil {
 		return netip.AddrPortFrom(a.Unmap(), defaultPort), nil
 	}
@@ -29,7 +29,7 @@ func parse(s string, defaultPort uint16) (netip.AddrPort, error) {
 	}
 	a, err := netip.ParseAddr(host)
 	if err != nil {
-		all, err := net.DefaultResolver.LookupNetIP(context.Background(), "ip", host)
+		all, err := net.DefaultResolver.LookupNetIP(context.Background(), network, host)
 		if err != nil || len(all) == 0 {
 			return netip.AddrPort{}, fmt.Errorf("%w: address %q: %w", ErrConfig, s, err)
 		}
@@ -91,6 +91,8 @@ func (s scheme) check(local, peer netip.AddrPort) error {
 	switch {
 	case !peer.IsValid() || peer.Port() == 0:
 		return fmt.Errorf("%w: no peer: want the address and port of a node", ErrPeer)
+	case peer.Addr().IsUnspecified() || peer.Addr().IsMulticast():
+		return fmt.Errorf("%w: %v: want an address of one interface of the peer", ErrPeer, peer)
 	case peer.Addr().Is4() != local.Addr().Is4():
 		return fmt.Errorf("%w: %v has another IP version than this node, %v", ErrPeer, peer, local)
 	case peer.Addr().Zone() != "" && peer.Addr().Zone() != s.zone:

@@ -206,3 +206,41 @@ func TestCancelledRecv(t *testing.T) {
 	require.NoError(t, <-sent)
 	require.Equal(t, []byte{7}, got)
 }
+
+// A gate is a port that takes no packet in while it is shut.
+type gate struct {
+	port.Port
+	shut atomic.Bool
+}
+
+func (g *gate) Receive(packets []port.Packet) (int, error) {
+	if g.shut.Load() {
+		return 0, nil
+	}
+	return g.Port.Receive(packets)
+}
+
+// So does the sender of a message whose last packet is the first after the end of the Recv.
+func TestCancelledRecvBeforeLast(t *testing.T) {
+	p, err := udp.Open(udp.Config{Local: netip.MustParseAddrPort("127.0.0.1:0"), ByPort: true})
+	require.NoError(t, err)
+	g := &gate{Port: p}
+	a, b := listen(t, "127.0.0.1:0", node.Options{}), listen(t, "127.0.0.1:0", node.Options{Port: g})
+	packets := func() uint64 { return a.Stats().Endpoints[0].PDS.Sent }
+	ended, sent := make(chan error, 1), make(chan error, 1)
+	go func() { sent <- a.Send(soon(t), b.Addr(), 1, []byte{1}) }()
+	require.Eventually(t, func() bool { return b.Stats().Endpoints[0].Usage.Pending == 1 }, deadline, time.Millisecond)
+	time.Sleep(10 * time.Millisecond) // a knows that the message waits for a Recv
+	g.shut.Store(true)
+	before := packets()
+	ctx, cancel := context.WithCancel(soon(t))
+	go func() {
+		_, _, err := b.Recv(ctx, a.Addr(), 1, make([]byte, 1))
+		ended <- err
+	}()
+	require.Eventually(t, func() bool { return packets() > before }, deadline, time.Millisecond)
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	g.shut.Store(false)
+	require.ErrorIs(t, <-sent, uetcc.ErrCancelled)
+}

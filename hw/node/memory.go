@@ -25,7 +25,7 @@ func (n *Node) Expose(memory []byte) (Region, error) {
 	r := Region(n.regions)
 	for _, s := range n.shards {
 		if err := s.expose(r, memory); err != nil {
-			return 0, fmt.Errorf("node: %d regions are open, Options.Regions allows %d: %w", n.regions, n.options.Regions, err)
+			return 0, fmt.Errorf("node: as many regions are open as Options.Regions allows, %d: %w", n.options.Regions, err)
 		}
 	}
 	n.regions++
@@ -141,7 +141,7 @@ func (s *shard) isOrphan(r *uetcc.Received) bool {
 		return false
 	}
 	x := s.slotOf(r.Cookie)
-	return x != nil && x.recv && x.op == nil
+	return x != nil && x.orphan
 }
 
 // received ends a Recv whose message is whole, or comes no more: the sender has given the message up, or the Recv has

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/uetcc/uetcc"
 	"github.com/uetcc/uetcc/hw/node"
 	"github.com/uetcc/uetcc/hw/port"
 	"github.com/uetcc/uetcc/internal/netspace"
+	"github.com/uetcc/uetcc/ses"
 )
 
 // A queue behind the sockets takes a part of what a window lets go, and says ENOBUFS of the rest: everything arrives.
@@ -89,5 +91,21 @@ func TestLinkLocal(t *testing.T) {
 	require.NoError(t, b.Close())
 	for _, peer := range []string{"[fe80::2%near]:4793", "[fe80::2]:4793"} {
 		require.ErrorIs(t, a.Write(soon(t), netip.MustParseAddrPort(peer), node.At{}, []byte{1}), port.ErrRefused)
+	}
+}
+
+// A buffer longer than any message is refused also where the sender may be anybody: its length was taken modulo 2^32.
+func TestTooLong(t *testing.T) {
+	length := uint64(ses.MaxMessage) + 1
+	if uint64(int(length)) != length {
+		t.Skip("no slice is as long")
+	}
+	memory, err := unix.Mmap(-1, 0, int(length), unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, unix.Munmap(memory)) }()
+	a, b := listen(t, "127.0.0.1:0", node.Options{}), listen(t, "127.0.0.1:0", node.Options{})
+	for _, peer := range []netip.AddrPort{{}, b.Addr()} {
+		_, _, err = a.Recv(soon(t), peer, 1, memory)
+		require.ErrorIs(t, err, node.ErrRange)
 	}
 }

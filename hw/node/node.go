@@ -40,7 +40,7 @@ type Node struct {
 // Listen opens a node at an address of this machine: "192.0.2.1", or with a port, "192.0.2.1:5000";
 // port 0 is chosen by the system. The errors wrap ErrConfig, or are the system's.
 func Listen(address string, o Options) (*Node, error) {
-	local, err := parse(address, pds.UDPPort)
+	local, err := parse(address, pds.UDPPort, "ip")
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,13 @@ func (n *Node) open() (ports []port.Port, err error) {
 func (n *Node) Addr() netip.AddrPort { return n.local }
 
 // Peer reads the address of a peer: an IP address or a name, with a port unless equal to the node's.
+// Of a name's addresses Peer takes one of the node's IP version.
 func (n *Node) Peer(address string) (netip.AddrPort, error) {
-	a, err := parse(address, n.local.Port())
+	network := "ip6"
+	if n.local.Addr().Is4() {
+		network = "ip4"
+	}
+	a, err := parse(address, n.local.Port(), network)
 	if err == nil {
 		err = n.scheme.check(n.local, a)
 	}
@@ -106,6 +111,9 @@ func (n *Node) MTU() int { return n.options.MTU }
 
 // shardOf is whose the peer of an operation is.
 func (n *Node) shardOf(op *Op) (*shard, error) {
+	if uint64(len(op.Data)) > ses.MaxMessage {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrRange, len(op.Data), uint64(ses.MaxMessage))
+	}
 	if op.Kind == OpRecv && op.Peer == (netip.AddrPort{}) {
 		if len(n.shards) > 1 {
 			return nil, ErrAnyPeer
@@ -118,9 +126,6 @@ func (n *Node) shardOf(op *Op) (*shard, error) {
 	op.Peer = netip.AddrPortFrom(op.Peer.Addr().Unmap(), op.Peer.Port())
 	if err := n.scheme.check(n.local, op.Peer); err != nil {
 		return nil, err
-	}
-	if uint64(len(op.Data)) > ses.MaxMessage {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrRange, len(op.Data), uint64(ses.MaxMessage))
 	}
 	return n.shards[n.udp.Shard(op.Peer, len(n.shards))], nil
 }

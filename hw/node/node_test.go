@@ -139,7 +139,9 @@ func TestRefusals(t *testing.T) {
 	}
 	b.Withdraw(r)
 	require.ErrorIs(t, a.Write(ctx, b.Addr(), node.At{Region: r}, data[:1]), uetcc.ErrRejected)
-	for _, peer := range []netip.AddrPort{{}, a.Addr(), netip.MustParseAddrPort("[::1]:77")} {
+	for _, peer := range []netip.AddrPort{
+		{}, a.Addr(), netip.MustParseAddrPort("[::1]:77"), netip.MustParseAddrPort("0.0.0.0:77"), netip.MustParseAddrPort("224.0.0.1:77"),
+	} {
 		require.ErrorIs(t, a.Write(ctx, peer, node.At{}, data), node.ErrPeer)
 	}
 	op := &node.Op{Kind: node.OpAtomic + 1, Peer: b.Addr()}
@@ -149,6 +151,51 @@ func TestRefusals(t *testing.T) {
 		_, err := node.Listen(address, node.Options{})
 		require.ErrorContains(t, err, "want host or host:port")
 	}
+}
+
+// Only open regions count, as the error says.
+func TestRegions(t *testing.T) {
+	n := listen(t, "127.0.0.1:0", node.Options{Regions: 2})
+	for range 5 {
+		r, err := n.Expose(nil)
+		require.NoError(t, err)
+		n.Withdraw(r)
+	}
+	for range 2 {
+		_, err := n.Expose(nil)
+		require.NoError(t, err)
+	}
+	_, err := n.Expose(nil)
+	require.ErrorContains(t, err, "as many regions are open as Options.Regions allows, 2")
+}
+
+// A peer's name may have addresses of both IP versions.
+func TestPeerOfBothVersions(t *testing.T) {
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer server.Close()
+	go func() {
+		answers := map[byte]string{1: "\x00\x04\x7f\x00\x00\x01", 28: "\x00\x10" + string(net.IPv6loopback)}
+		for b := make([]byte, 512); ; {
+			n, from, err := server.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			question := b[12 : 12+bytes.IndexByte(b[12:n], 0)+5]
+			kind := question[len(question)-3]
+			a := append([]byte{b[0], b[1], 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0}, question...)
+			a = append(append(a, 0xc0, 12, 0, kind, 0, 1, 0, 0, 0, 60), answers[kind]...)
+			_, _ = server.WriteTo(a, from)
+		}
+	}()
+	was := net.DefaultResolver
+	defer func() { net.DefaultResolver = was }()
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", server.LocalAddr().String())
+	}}
+	peer, err := listen(t, "127.0.0.1:0", node.Options{}).Peer("both.example:77")
+	require.NoError(t, err)
+	require.Equal(t, netip.MustParseAddrPort("127.0.0.1:77"), peer)
 }
 
 // An IPv4 address in its IPv6 form, as package net has it, is a peer's address.

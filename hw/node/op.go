@@ -138,8 +138,8 @@ func (n *Node) Do(ctx context.Context, op *Op) error {
 	return op.Err
 }
 
-// Start begins op. While too many operations are under way Start waits, at most until the end of ctx.
-// With an error, found also in op.Err, nothing has begun, and Done is not called.
+// Start begins op, unless ctx has ended. While too many operations are under way Start waits, at most until the end of
+// ctx. With an error, found also in op.Err, nothing has begun, and Done is not called.
 func (n *Node) Start(ctx context.Context, op *Op) error {
 	op.N, op.Old, op.Err = 0, 0, nil
 	s, err := n.shardOf(op)

@@ -103,6 +103,10 @@ func TestContext(t *testing.T) {
 	data := random(1<<20, 4)
 	require.ErrorIs(t, a.Write(ctx, b.Addr(), node.At{}, data), context.DeadlineExceeded)
 	clear(data)
+	begun := a.Stats().Begun
+	_, err = a.Atomic(ctx, b.Addr(), node.At{}, ses.AtomicSum, 1, 0)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Equal(t, begun, a.Stats().Begun, "with a context that has ended nothing begins")
 	p.dead.Store(false)
 
 	ctx, cancel = context.WithCancel(context.Background())

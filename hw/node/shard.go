@@ -54,6 +54,7 @@ type shard struct {
 	packets          []port.Packet
 	waiting          []port.Packet // built, but without room to send
 	held             int           // replies waiting for the next flush
+	orphans          int           // slots of Recvs given up half way
 	more             bool          // may go than has gone
 	silent           silence
 	narrow           silence // peers that packets were too long for, the latest
@@ -142,6 +143,9 @@ func newShard(n *Node, p port.Port) (s *shard, err error) {
 func (s *shard) enter(ctx context.Context) error {
 	if s.node.closed.Load() {
 		return ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	select {
 	case s.places <- struct{}{}:
@@ -309,14 +313,18 @@ func (s *shard) exchange(now int64, packets []port.Packet) error {
 		s.in[i] = uetcc.Datagram{Packet: p.Data, Src: s.node.scheme.fep(p.Peer), Dst: self, CE: p.TOS&3 == 3}
 		s.silent.heard(s.in[i].Src)
 	}
-	n := len(packets)
-	out := s.ep.ExchangeBatch(now, s.in[:n], s.replies[:n], s.got[:n], s.out)
-	for i := range s.got[:n] {
-		s.do(now, &s.in[i], &s.replies[i], &s.got[i])
-		if s.isOrphan(&s.got[i]) && !slices.ContainsFunc(s.got[i+1:n], func(r uetcc.Received) bool { return r.PDC == s.got[i].PDC }) {
-			s.got[i].Code = ses.RCHostUnsuccessCmpl
-			_ = s.ep.Fail(now, &s.in[i], &s.replies[i], &s.got[i])
-			s.do(now, &s.in[i], &s.replies[i], &s.got[i])
+	n, out, run := len(packets), 0, len(packets)
+	if s.orphans > 0 { // Fail is for a PDC's last request in a batch
+		run = 1
+	}
+	for i := 0; i < n; i += run {
+		out += s.ep.ExchangeBatch(now, s.in[i:i+run], s.replies[i:i+run], s.got[i:i+run], s.out[out:])
+		for j := i; j < i+run; j++ {
+			if s.isOrphan(&s.got[j]) {
+				s.got[j].Code = ses.RCHostUnsuccessCmpl
+				_ = s.ep.Fail(now, &s.in[j], &s.replies[j], &s.got[j])
+			}
+			s.do(now, &s.in[j], &s.replies[j], &s.got[j])
 		}
 	}
 	if s.held = n; out == 0 {

@@ -23,6 +23,7 @@ type slot struct {
 	gen    uint32     // of the present use, part of cookies
 	recv   bool
 	used   bool
+	orphan bool // a Recv given up half way
 }
 
 // slotOf is the slot a cookie names, nil if the slot has been reused.
@@ -177,6 +178,8 @@ func (s *shard) cancel(op *Op, err error) {
 			s.vacate(op.slot)
 		} else { // a message is on the way into the memory
 			s.finish(x, err)
+			x.orphan = true
+			s.orphans++
 		}
 		s.forget()
 		_ = s.flush(s.node.now())
@@ -209,7 +212,10 @@ func (s *shard) settle(op *Op, err error) {
 // vacate frees slot i, released by the endpoint.
 func (s *shard) vacate(i uint32) {
 	x := &s.slots[i]
-	x.used, x.op, x.data = false, nil, nil
+	if x.orphan {
+		s.orphans--
+	}
+	x.used, x.orphan, x.op, x.data = false, false, nil, nil
 	s.free = append(s.free, i)
 }
 
