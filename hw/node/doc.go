@@ -25,9 +25,10 @@
 // # What may go wrong
 //
 // An error of an operation is an [*Error], with the peer and the reason. Operations under way to a
-// restarting peer, or begun before its first answer, end with an error; later operations work again. Answers of the network (ICMP) end
-// operations to a peer silent for a second; anybody can forge such answers, so a peer still heard is
-// not affected. Only packets too long for the path end operations at once, and reads by the peer.
+// restarting peer, or begun before its first answer, end with an error; later operations work
+// again. Answers of the network (ICMP) end operations to a peer silent for a second; anybody can
+// forge such answers, so a peer still heard is not affected. Only packets too long for the path end
+// operations at once, and reads by the peer.
 //
 // Anybody who can reach the port may write to exposed memory: the node has no encryption and no
 // authentication.

@@ -21,16 +21,18 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer target.Close()
-	memory := make([]byte, 1<<20)
-	region, _ := target.Expose(memory)
+	region, _ := target.Expose(make([]byte, 1<<20))
 
 	source, err := node.Listen("127.0.0.1:0", node.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer source.Close()
-	err = source.Write(ctx, target.Addr(), node.At{Region: region}, []byte("hello"))
-	fmt.Printf("%s %v\n", memory[:5], err)
+	at, got := node.At{Region: region}, make([]byte, 5)
+	if err = source.Write(ctx, target.Addr(), at, []byte("hello")); err == nil {
+		err = source.Read(ctx, target.Addr(), at, got)
+	}
+	fmt.Printf("%s %v\n", got, err)
 	// Output: hello <nil>
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gopacketlayers lets gopacket decode UET packets: an import makes
+// Package gopacketlayers lets github.com/gopacket/gopacket decode UET packets: an import makes
 // UDP port 4793 and IP protocol 253 decode to a [UET] layer, or a UET can be a
 // layer of a gopacket.DecodingLayerParser.
 //
