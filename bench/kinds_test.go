@@ -217,7 +217,7 @@ func BenchmarkPacketKinds(b *testing.B) {
 		k.now += 2_000_000 // NACK_Retx_Time is 1 ms
 		k.b.StartTimer()
 	})
-	run("rudi-read-of-a-stranger", "RC_OK <nil>", 0, func(k *kinds) {
+	run("rudi-read-of-a-stranger", "RC_NULL <nil>", 0, func(k *kinds) {
 		h := ses.Standard{Common: ses.Common{Opcode: ses.OpcodeRead, Flags: ses.FlagSOM | ses.FlagEOM | ses.FlagRel, JobID: 1}, RequestLength: 4096, Key: 1}
 		k.in.Packet = h.AppendTo((&pds.RUDI{Type: pds.TypeRUDIReq, Next: pds.NextRequestStd}).AppendTo(nil))
 	}, func(k *kinds, i int) { k.in.Src = source(i + 2) })
