@@ -132,6 +132,17 @@ func TestTargetWithoutPDCsForAll(t *testing.T) {
 	require.Equal(t, 1, failed)
 }
 
+// vanish takes the third end away in the middle of a message that has the second end's memory for one.
+func (n *network) vanish(t *testing.T) {
+	b, gone := n.ends[1], n.ends[2]
+	gone.local[1] = fill(3*netMTU, 1)
+	_, err := gone.e.Write(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 3 * netMTU, Cookie: 1})
+	require.NoError(t, err)
+	n.ends = n.ends[:2]
+	n.arrive(netPacket{wirePacket: sendAll(0, gone.e)[0]})
+	require.Equal(t, 1, b.e.Usage().Arriving)
+}
+
 // A target that has no memory for a message refuses that one alone: others on its PDC go on,
 // and in the end it fails, by name, with its target told. Before, the PDC failed after 5 ms, and
 // with it all messages. The memory is that of a peer which has vanished in the middle of a message.
@@ -140,13 +151,8 @@ func TestShortageFailsOneMessage(t *testing.T) {
 		n := newNetwork(t, 1, netFaults{}, 3, func(c *uetcc.Config) {
 			c.Target.Messages, c.PDS.MaxNackRetx = 1, 5
 		})
-		a, b, gone := n.ends[0], n.ends[1], n.ends[2]
-		gone.local[1] = fill(3*netMTU, 1)
-		_, err := gone.e.Write(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 3 * netMTU, Cookie: 1})
-		require.NoError(t, err)
-		n.ends = n.ends[:2]
-		n.arrive(netPacket{wirePacket: sendAll(0, gone.e)[0]})
-		require.Equal(t, 1, b.e.Usage().Arriving)
+		a := n.ends[0]
+		n.vanish(t)
 		long := n.write(mode, 3*netMTU)
 		for range 4 {
 			n.write(mode, netMTU)
@@ -174,13 +180,8 @@ func TestShortageThatEndsThePDC(t *testing.T) {
 	n := newNetwork(t, 1, netFaults{}, 3, func(c *uetcc.Config) {
 		c.Target.Messages, c.PDS.MaxNackRetx, c.PDS.NackRetxTime, c.MessageTimeout, c.Memory.Chunks = 1, 1, 0, 10*ms, 0
 	})
-	a, b, gone := n.ends[0], n.ends[1], n.ends[2]
-	gone.local[1] = fill(3*netMTU, 1)
-	_, err := gone.e.Write(0, &uetcc.Message{To: uetcc.Destination{Address: b.addr, Job: 1}, Key: 1, Length: 3 * netMTU, Cookie: 1})
-	require.NoError(t, err)
-	n.ends = n.ends[:2]
-	n.arrive(netPacket{wirePacket: sendAll(0, gone.e)[0]})
-	require.Equal(t, 1, b.e.Usage().Arriving)
+	a := n.ends[0]
+	n.vanish(t)
 	const messages = 4
 	for range messages {
 		n.write(ses.ModeROD, 100*netMTU)

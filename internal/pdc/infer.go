@@ -263,8 +263,7 @@ func (s *source) askForResponses(now int64, p *PDC, before int64, answer bool) {
 	if !late(w.base) { // nor are those behind, mostly
 		return
 	}
-	_, came := w.responses(s.mem)
-	for off, ask := w.base, 1+came/responsesSure; ask > 0; off++ {
+	for off, ask := w.base, 1+w.responses(s.mem)/responsesSure; ask > 0; off++ {
 		var ok bool
 		if off, ok = w.find(s.mem, off, standingSilent); !ok {
 			return
@@ -276,15 +275,14 @@ func (s *source) askForResponses(now int64, p *PDC, before int64, answer bool) {
 	}
 }
 
-// responses counts the packets from base on that have arrived and whose responses have not come, and have.
-func (w *sendWindow) responses(m *memory) (lost, came uint32) {
+// responses counts the packets from base on whose responses have come.
+func (w *sendWindow) responses(m *memory) (came uint32) {
 	for off := w.base; int32(w.next-off) > 0; {
 		r, mask, next := w.span(m, off, w.next)
-		lost += uint32(bits.OnesCount64(mask & r.acked &^ r.released))
 		came += uint32(bits.OnesCount64(mask & r.released))
 		off = next
 	}
-	return lost, came
+	return came
 }
 
 // overtaken returns the offset below which all packets are missing that are not known to have arrived.

@@ -393,7 +393,7 @@ func (m *Manager) Short(h Handle) bool {
 func (m *Manager) Kept(h Handle) (n uint32) {
 	p := m.get(h)
 	if p != nil {
-		_, n = p.tx.responses(m.mem)
+		n = p.tx.responses(m.mem)
 	}
 	return n
 }
